@@ -38,7 +38,7 @@ test-gateway: toolchain ## Replay AgentDojo (installed from PyPI) through the ga
 	@scripts/with-postgres scripts/test-gateway $(ONLY)
 
 .PHONY: test-attacks
-test-attacks: toolchain ## Make every attack on approval as root and as an ordinary user, on SQLite and PostgreSQL, from this host and from a second one, and write docs/attacks.md
+test-attacks: toolchain ## Make every attack on approval as root and as an ordinary user, on SQLite and PostgreSQL, from this host and from a second one, and write docs/attacks.md (RESUME=1 goes on after an interruption)
 	@scripts/with-postgres scripts/test-attacks
 
 .PHONY: dashboard

@@ -90,11 +90,19 @@ impl Command {
             Self::Answer(AnswerCommand { ask, digest, answer: AskAnswer::Permission { grant, arguments, .. } }) => {
                 Some(Act::permit(ask, *digest, *grant, arguments.as_deref()))
             }
-            Self::Memory(MemoryCommand::Promote { memory }) => Some(Act::promote(memory)),
-            Self::Auto(AutoCommand::Start { target, .. }) => Some(Act::start_run(target)),
-            Self::Auto(AutoCommand::Resume { run, .. }) => Some(Act::resume_run(run)),
-            Self::Auto(AutoCommand::AddSchedule(new)) => Some(Act::add_schedule(new)),
-            Self::Auto(AutoCommand::ChangeSchedule { schedule, .. }) => Some(Act::resume_schedule(schedule)),
+            Self::Memory(MemoryCommand::Promote { memory }) => Some(Act::promote(&snapshot.remembered(memory)?.item)),
+            Self::Auto(AutoCommand::Start { target, .. }) => Some(Act::start_run(target, snapshot.auto())?),
+            Self::Auto(AutoCommand::Resume { run, .. }) => {
+                let state = snapshot.auto();
+                let not_found = || snapshot.not_here("run", run.as_str());
+                Some(Act::resume_run(state.run(run).ok_or_else(not_found)?, state))
+            }
+            Self::Auto(AutoCommand::AddSchedule(new)) => Some(Act::add_schedule(new, snapshot.auto())?),
+            Self::Auto(AutoCommand::ChangeSchedule { schedule, .. }) => {
+                let state = snapshot.auto();
+                let not_found = || snapshot.not_here("schedule", schedule.as_str());
+                Some(Act::resume_schedule(state.schedule(schedule).ok_or_else(not_found)?, state))
+            }
             Self::Session(_)
             | Self::Decide(_)
             | Self::Answer(_)

@@ -72,11 +72,20 @@ pub trait ActSigner: fmt::Debug + Send + Sync {
 
 /// The key of a person who gave their passphrase. It is used and not stored, so two records are the same whatever key it was.
 #[derive(Debug, Clone, Default)]
-pub struct SigningKey(Option<Arc<dyn ActSigner>>);
+pub struct SigningKey {
+    signer: Option<Arc<dyn ActSigner>>,
+    /// The digest of what the person was shown, in hexadecimal digits, if the surface knows it.
+    shown: Option<String>,
+}
 
 impl SigningKey {
     pub fn get(&self) -> Option<&dyn ActSigner> {
-        self.0.as_deref()
+        self.signer.as_deref()
+    }
+
+    /// The digest that is signed in the place of the one of what is stored now.
+    pub fn shown(&self) -> Option<&str> {
+        self.shown.as_deref()
     }
 }
 
@@ -152,7 +161,15 @@ impl Presence {
 
     /// An approver who unlocked their key: it signs what they do.
     pub fn unlocked(approver: impl Into<String>, key: Arc<dyn ActSigner>) -> Self {
-        Self::Verified { approver: approver.into(), signed: None, key: SigningKey(Some(key)) }
+        Self::Verified { approver: approver.into(), signed: None, key: SigningKey { signer: Some(key), shown: None } }
+    }
+
+    /// An approver who unlocked their key signs what they were shown, and not what is stored now.
+    pub fn shown(mut self, digest: String) -> Self {
+        if let Self::Verified { key, .. } = &mut self {
+            key.shown = Some(digest);
+        }
+        self
     }
 
     /// An approver who signed one act.
@@ -180,6 +197,19 @@ impl Presence {
         let has_terminal = evidence.as_ref().is_none_or(|seen| seen.terminal.is_some());
         let evidence = evidence.map(Evidence::from).unwrap_or_default();
         if has_terminal { Self::Terminal { evidence } } else { Self::NoTerminal { evidence } }
+    }
+
+    /// Whether it is a terminal that the operating system says nothing about.
+    pub fn is_unseen_terminal(&self) -> bool {
+        match self {
+            Self::Terminal { evidence } => evidence.get().is_none(),
+            Self::Verified { .. }
+            | Self::NoTerminal { .. }
+            | Self::Token
+            | Self::Browser
+            | Self::Channel { .. }
+            | Self::Rule => false,
+        }
     }
 
     /// What the operating system said about the process, if one decided.

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::auto::AutoState;
 use crate::copy_on_write::CopyOnWrite;
 use crate::ids::{MemoryId, PlanId, RequestId};
 use crate::memory::MemoryRecord;
@@ -58,6 +59,16 @@ impl Snapshot {
     pub fn remembered(&self, id: &MemoryId) -> Result<&MemoryRecord, Refusal> {
         let not_found = || Refusal::not_found(format!("There is no memory {id} in session {}.", self.identity));
         self.memories.get(id).filter(|record| !record.forgotten).ok_or_else(not_found)
+    }
+
+    /// The session's goals, tasks, schedules and runs.
+    pub fn auto(&self) -> &AutoState {
+        const NONE: &AutoState = &AutoState::EMPTY;
+        self.session.as_ref().and_then(|session| session.auto.as_deref()).unwrap_or(NONE)
+    }
+
+    pub(crate) fn not_here(&self, what: &str, id: &str) -> Refusal {
+        Refusal::not_found(format!("There is no {what} {id} in session {}.", self.identity))
     }
 
     /// The turn that is under way, or that a process left open.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::Command;
 use planwright_core::door::Guard;
+use planwright_core::memory::MemoryRecord;
 use planwright_core::presence::{Act, ActSignature, ActSigner, Presence};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -21,14 +22,19 @@ pub(crate) async fn signed(
     if by.kind != ActorKind::Person || command.guard() != Guard::Approval || signer(by).is_none() {
         return Ok(by.clone());
     }
-    let snapshot = ledger.snapshot(session, command.subject()).await?;
+    let mut snapshot = ledger.snapshot(session, command.subject()).await?;
+    if let Some(memory) = command.memory_subject(snapshot.session.as_deref())
+        && let Some(item) = ledger.memory_of(session, memory).await?
+    {
+        snapshot.memories.insert(item.id.clone(), MemoryRecord { item, forgotten: false });
+    }
     sign(by, Some(session), || command.act(&snapshot), now)
 }
 
-/// The approver and the key of a person who unlocked it and has not signed yet.
-fn signer(by: &Actor) -> Option<(&str, &dyn ActSigner)> {
+/// The approver and the key of a person who unlocked it and has not signed yet, and the digest of what they were shown.
+fn signer(by: &Actor) -> Option<(&str, &dyn ActSigner, Option<&str>)> {
     match &by.presence {
-        Some(Presence::Verified { approver, signed: None, key }) => Some((approver, key.get()?)),
+        Some(Presence::Verified { approver, signed: None, key }) => Some((approver, key.get()?, key.shown())),
         _ => None,
     }
 }
@@ -40,8 +46,11 @@ pub(crate) fn sign(
     act: impl FnOnce() -> Result<Option<Act>, Refusal>,
     now: Timestamp,
 ) -> LedgerResult<Actor> {
-    let Some((approver, key)) = signer(by) else { return Ok(by.clone()) };
-    let Some(act) = act()? else { return Ok(by.clone()) };
+    let Some((approver, key, shown)) = signer(by) else { return Ok(by.clone()) };
+    let Some(mut act) = act()? else { return Ok(by.clone()) };
+    if let Some(shown) = shown {
+        shown.clone_into(&mut act.digest);
+    }
     let unsigned = unsigned(act, now)?;
     let signature = key.sign(&unsigned.message(session, approver));
     Ok(by.clone().recognised(Presence::signed(approver, ActSignature { signature, ..unsigned })))

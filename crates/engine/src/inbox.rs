@@ -7,6 +7,7 @@ use planwright_core::auto::AutoRun;
 pub use planwright_core::choices::WaitingAsk;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Session, SessionIdentity};
 
@@ -33,6 +34,8 @@ pub struct WaitingRun {
     /// The title of the task that it works on.
     pub task: String,
     pub since: Timestamp,
+    /// Of what a person signs who lets it continue.
+    pub digest: String,
 }
 
 /// The largest number of asks that are listed.
@@ -126,7 +129,8 @@ pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
     let Some(state) = session.auto.as_deref() else { return Vec::new() };
     let waiting = |run: &AutoRun| {
         let task = state.task(run.context.task_id()).map(|task| task.title.clone()).unwrap_or_default();
-        Some(WaitingRun { session: session.identity.clone(), run: run.clone(), task, since: run.waits_since()? })
+        let (since, digest) = (run.waits_since()?, Act::resume_run(run, state).digest);
+        Some(WaitingRun { session: session.identity.clone(), run: run.clone(), task, since, digest })
     };
     state.runs.iter().filter_map(waiting).collect()
 }

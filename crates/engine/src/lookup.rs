@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_core::approval::AgentSandbox;
 use planwright_core::approval::record::{ApprovalState, SealedRecord};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
 use planwright_core::presence::{AgentClient, CLIENT_HEARTBEAT_TIMEOUT, Presence};
 use planwright_core::refusal::Refusal;
-use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::session::{Channel, Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 
 use crate::ledger::{Ledger, LedgerError, LedgerResult, StoredSession};
@@ -73,6 +74,46 @@ pub(crate) async fn silent_agents(
         }
     }
     Ok(silent)
+}
+
+/// The name of an agent's program that gave a sign of life within the last minute, on any machine: a heartbeat or, where its program gives
+/// none, work in its session. `open` is whether every session is one of an agent that can start processes of its own.
+pub(crate) async fn living_agent(
+    ledger: &dyn Ledger,
+    kept: &[AgentClient],
+    open: AgentSandbox,
+    now: Timestamp,
+) -> LedgerResult<Option<String>> {
+    let is_recent = |at: Timestamp| now.duration_since(at) <= CLIENT_HEARTBEAT_TIMEOUT;
+    let mut after = None;
+    let mut programs = kept.to_vec();
+    loop {
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        for StoredSession { session, last_active, .. } in page.items {
+            let has_agent = match (session.identity.channel, open) {
+                (Channel::Mcp | Channel::Acp, _) | (_, AgentSandbox::Open) => true,
+                (Channel::Web | Channel::Telegram | Channel::Cli | Channel::Legacy, AgentSandbox::Restricted) => {
+                    !session.clients.is_empty()
+                }
+            };
+            if has_agent && is_recent(last_active) {
+                let name = session.clients.last().map(|client| client.name.clone());
+                return Ok(Some(name.unwrap_or_else(|| format!("the agent of session {}", session.identity))));
+            }
+            programs.extend(session.clients);
+        }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    for client in programs {
+        let Some(name) = client.heartbeat() else { continue };
+        if ledger.alive_at(&name).await?.is_some_and(is_recent) {
+            return Ok(Some(client.name));
+        }
+    }
+    Ok(None)
 }
 
 /// What the records of approvers and policies say, checked.

@@ -140,6 +140,13 @@ impl Memories {
         }
     }
 
+    /// A memory that the session may name by its whole id: one of its own or a global one.
+    pub async fn get(&self, session: &SessionIdentity, memory: &MemoryId) -> LedgerResult<MemoryItem> {
+        let found = self.submitter.ledger().memory_of(session, memory).await?;
+        let not_found = || Refusal::not_found(format!("There is no memory {memory} in session {session}."));
+        Ok(found.ok_or_else(not_found)?)
+    }
+
     /// The memory is not found any more. A person can take that back.
     pub async fn forget(&self, session: &SessionIdentity, by: &Actor, memory: MemoryId) -> LedgerResult<MemoryOutcome> {
         self.submit(session, by, MemoryCommand::Forget { memory }).await

@@ -1,5 +1,5 @@
 //! The name this process holds sessions under. It tells others on the same machine whether the process still runs,
-//! so that they need not wait until its leases run out.
+//! so that they need not wait until its leases run out. And whether others may read the memory of this process.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +14,19 @@ pub fn own_name() -> String {
         _ => unique.to_string(),
     }
 }
+
+/// Closes the memory of this process to all others but root's, from now on, and leaves no copy of it after a crash. It has a passphrase or a
+/// key in it.
+#[cfg(target_os = "linux")]
+pub fn close_memory() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        tracing::warn!(event = "memory_not_closed", %error, "other processes of this user may read the memory of this one");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn close_memory() {}
 
 /// Whether the process with this name has surely ended. Of processes elsewhere nothing is known.
 pub fn is_gone(owner: &str) -> bool {
@@ -69,6 +82,17 @@ mod tests {
         assert!(!is_gone(&own_name()));
         assert!(!is_gone("another-owner"));
         assert!(!is_gone(""));
+    }
+
+    /// What this program finds out about itself it still finds out.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_whose_memory_is_closed_still_knows_itself() {
+        let before = (place(), started("self"));
+        close_memory();
+        assert_eq!(rustix::process::dumpable_behavior().unwrap(), rustix::process::DumpableBehavior::NotDumpable);
+        assert_eq!((place(), started("self")), before);
+        assert!(fs::read_link("/proc/self/exe").is_ok() && !is_gone(&own_name()));
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn of_ask(waiting: WaitingAsk) -> FoundNotice {
 }
 
 fn of_run(waiting: &WaitingRun) -> FoundNotice {
-    let WaitingRun { session, run, task, since } = waiting;
+    let WaitingRun { session, run, task, since, digest: _ } = waiting;
     let (kind, what) = match &run.state {
         RunState::Paused { reason: RunPause::Budget { .. }, .. } => (NoticeKind::Budget, "is at a limit"),
         RunState::Paused { .. } | RunState::Interrupted { .. } | RunState::Running | RunState::Ended { .. } => {

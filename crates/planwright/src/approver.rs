@@ -8,6 +8,7 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::{Require, Risk};
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::SessionIdentity;
+use planwright_core::slash::SlashCommand;
 use planwright_engine::Engine;
 use planwright_engine::approvals::UnlockedKey;
 use secrecy::ExposeSecret as _;
@@ -15,6 +16,7 @@ use secrecy::ExposeSecret as _;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::passphrase;
+use crate::shown_act::ShownAct;
 
 /// Whether an approval of this plan needs an approver's signature.
 pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
@@ -85,6 +87,17 @@ pub(crate) async fn separate_until_enrolled(
     unlock(&context.engine, &context.person, named).await.map(Some)
 }
 
+/// The same for one who enrols an approver. The first one is enrolled at any terminal where the system says nothing about processes and no
+/// agent runs.
+pub(crate) async fn enroller(context: &Context, named: Option<&str>) -> Result<Option<UnlockedKey>, Failure> {
+    let approvals = context.engine.approvals();
+    if approvals.state().await?.approvers.is_empty() {
+        approvals.check_first_enrolment(&context.person).await?;
+        return Ok(None);
+    }
+    unlock(&context.engine, &context.person, named).await.map(Some)
+}
+
 /// The person at a terminal out of reach of every agent or, at any other one, an approver with their passphrase.
 pub(crate) async fn separate_or_unlocked(
     context: &Context,
@@ -105,11 +118,24 @@ pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan) -> Result<
     verified_for(&context.engine, &context.person, require, None).await
 }
 
-/// The person, who gives their passphrase if an act in this session needs what a plan that changes files needs.
-pub(crate) async fn verified_in(context: &Context, session: &SessionIdentity) -> Result<Actor, Failure> {
+/// The person, who gives their passphrase for what they are shown if this command needs what a plan that changes files needs.
+pub(crate) async fn verified_for_act(
+    context: &Context,
+    session: &SessionIdentity,
+    command: &SlashCommand,
+) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
-    let require = policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles]));
-    verified_for(&context.engine, &context.person, require, None).await
+    match policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles])) {
+        Require::Any | Require::Separate => return Ok(context.person.clone()),
+        Require::Verified => {}
+    }
+    let shown = ShownAct::of(&context.engine, session, command).await;
+    shown.as_ref().map_or(Ok(()), ShownAct::show)?;
+    let person = verified(&context.person, &unlock(&context.engine, &context.person, None).await?);
+    Ok(match shown {
+        Some(shown) => shown.signed_by(person),
+        None => person,
+    })
 }
 
 /// The person, who gives their passphrase if a decision with this requirement needs it.

@@ -13,6 +13,7 @@
 //! - [`logging`]: the log
 //! - [`processes`]: which program an agent runs in, and whether a terminal belongs to a person
 //! - [`server_probe`]: asks whether a server answers at an address
+//! - `shown_act`: what a person reads before they sign that work starts
 //! - [`terminal`]: plans, differences and lists as text
 //! - [`failure`]: errors, as text, JSON and exit codes
 //! - [`token`]: where the access token is
@@ -41,6 +42,7 @@ mod permissions;
 mod processes;
 mod sandbox;
 mod server_probe;
+mod shown_act;
 mod signals;
 mod terminal;
 mod token;

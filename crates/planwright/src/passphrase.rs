@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 
+use planwright_engine::process::close_memory;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 
@@ -13,6 +14,7 @@ const MAX_BYTES: usize = 4096;
 
 /// Asks for a passphrase that exists.
 pub(crate) fn ask(question: &str) -> Result<SecretString, Failure> {
+    close_memory();
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(|_| no_terminal())?;
     let silent = Silent::begin(&terminal)?;
     let asked = read(&terminal, question);

@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::ranking::{MemoryMatches, Place, Posting};
 use planwright_core::memory::{MemoryItem, ScopeChain};
+use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{FoundMemories, LedgerError, LedgerResult, MemoryStore, MemoryVector};
 
 use crate::backend::{Backend, SqlLedger};
-use crate::memory_rows::{ScopeRow, VisibleScopes, item_from_text};
+use crate::memory_rows::{GLOBAL, ScopeRow, VisibleScopes, item_from_text};
 use crate::sql::{Row, Sql, Statement, Value, sql};
 use crate::vectors::{from_bytes, to_bytes};
 
@@ -68,6 +69,16 @@ impl<B: Backend> MemoryStore for SqlLedger<B> {
             visible.add(&mut found, place, read_item(&row))?;
         }
         Ok(found)
+    }
+
+    async fn memory_of(&self, session: &SessionIdentity, memory: &MemoryId) -> LedgerResult<Option<MemoryItem>> {
+        let statement = "SELECT i.scope_id, i.position, i.id, i.body
+                         FROM memory_item i JOIN memory_scope c ON c.id = i.scope_id LEFT JOIN session s ON s.id = c.session_id
+                         WHERE i.id = ?1 AND NOT i.forgotten
+                             AND (c.session_id = ?2 OR (s.channel = ?3 AND s.conversation = ?4))";
+        let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
+        let rows = self.0.query(sql!(statement, memory.as_str(), GLOBAL, channel, conversation)).await?;
+        rows.first().map(read_item).transpose()
     }
 
     async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>> {

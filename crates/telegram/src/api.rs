@@ -9,10 +9,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::connection;
 use crate::markdown::{Entity, FormattedText, Look};
 use crate::message::{Button, Keyboard, Markup};
+use crate::options::TelegramOptions;
 
-const CONNECT: Duration = Duration::from_secs(10);
 /// Longer than Telegram waits for an update.
 const ANSWER: Duration = Duration::from_secs(65);
 /// For all other calls. A message that is being sent is not sent by another process before that.
@@ -33,6 +34,9 @@ pub enum ApiError {
     Rejected(String),
     #[error("Telegram cannot be reached: {0}")]
     Unavailable(String),
+    /// The settings `telegram.proxy` or `telegram.certificates` cannot be used.
+    #[error("{0}")]
+    Settings(String),
 }
 
 impl ApiError {
@@ -40,7 +44,7 @@ impl ApiError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::TooMany(_) | Self::Unavailable(_) | Self::Conflict(_) | Self::Unauthorized => true,
-            Self::Forbidden(_) | Self::Rejected(_) => false,
+            Self::Forbidden(_) | Self::Rejected(_) | Self::Settings(_) => false,
         }
     }
 }
@@ -101,9 +105,9 @@ pub struct BotApi {
 }
 
 impl BotApi {
-    pub fn new(api_url: &str, token: &SecretString) -> Result<Self, ApiError> {
-        let client = Client::builder().connect_timeout(CONNECT).timeout(ANSWER).build();
-        let client = client.map_err(|error| ApiError::Unavailable(error.without_url().to_string()))?;
+    pub fn new(options: &TelegramOptions) -> Result<Self, ApiError> {
+        let client = connection::client(options, ANSWER)?;
+        let TelegramOptions { api_url, token, .. } = options;
         let address = |part: &str| SecretString::from(format!("{api_url}{part}/bot{}", token.expose_secret()));
         Ok(Self { client, methods: address(""), files: address("/file") })
     }

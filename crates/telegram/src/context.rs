@@ -44,7 +44,7 @@ pub(crate) struct BotContext {
 
 impl BotContext {
     pub(crate) fn new(agent: Agent, ledger: Arc<dyn Ledger>, options: TelegramOptions) -> Result<Self, ApiError> {
-        let api = BotApi::new(&options.api_url, &options.token)?;
+        let api = BotApi::new(&options)?;
         let bot = bot_number(options.token.expose_secret());
         let (put, pushed, shutdown) = (Notify::new(), Notify::new(), CancellationToken::new());
         let (strangers, has_drafts) = (Strangers::default(), AtomicBool::new(true));
@@ -121,7 +121,7 @@ pub(crate) fn wait_after(options: &TelegramOptions, error: &ApiError, backoff: &
         ApiError::TooMany(wait) => *wait,
         ApiError::Unauthorized => options.revoked_pause,
         ApiError::Conflict(_) => grown.max(options.conflict_pause),
-        ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => grown,
+        ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) | ApiError::Settings(_) => grown,
     }
 }
 

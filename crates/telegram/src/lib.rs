@@ -5,6 +5,7 @@
 //! - `update`: what Telegram delivers, read field by field
 //! - `poller`: one process at a time asks for updates and works on them; they are stored before they are handled
 //! - [`WebhookHandler`]: stores updates that Telegram sends to any of the servers
+//! - `connection`: the connection to Telegram, by which proxy and with which certificates
 //! - `context`: what all parts of the bot share
 //! - `access`: the allow-list, and what strangers are told
 //! - `dispatcher`: the updates of each chat, one after another
@@ -34,6 +35,7 @@ mod bot;
 mod buttons;
 mod card;
 mod card_watch;
+mod connection;
 mod context;
 mod conversation;
 mod dispatcher;
@@ -56,7 +58,7 @@ mod webhook;
 
 pub use bot::TelegramBot;
 pub use inbox_cards::InboxCards;
-pub use options::{BOT_API, TelegramOptions, UpdateMode, WEBHOOK_PATH};
+pub use options::{BOT_API, CertificateFile, TelegramOptions, UpdateMode, WEBHOOK_PATH};
 pub use webhook::{WebhookError, WebhookHandler};
 
 /// The name of the channel in the outbox.

@@ -1,5 +1,6 @@
 //! How the bot is set up.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -19,11 +20,23 @@ pub enum UpdateMode {
     Webhook { secret: SecretString },
 }
 
+/// A file with certificates in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateFile {
+    pub path: PathBuf,
+    /// The hash of the content that a person chose, in hexadecimal digits. Another content is refused.
+    pub sha256: Option<String>,
+}
+
 #[derive(Debug, Clone)]
 pub struct TelegramOptions {
     pub token: SecretString,
     /// Without a slash at the end.
     pub api_url: String,
+    /// The proxy through which Telegram is reached. Variables such as `HTTPS_PROXY` name none.
+    pub proxy: Option<String>,
+    /// Certificates of authorities that are believed besides those that are part of the program.
+    pub certificates: Option<CertificateFile>,
     pub mode: UpdateMode,
     /// The ids of the people who may use the bot.
     pub allowed_users: Vec<i64>,
@@ -52,6 +65,8 @@ impl TelegramOptions {
         Self {
             token,
             api_url: BOT_API.to_owned(),
+            proxy: None,
+            certificates: None,
             mode: UpdateMode::Polling,
             allowed_users: Vec::new(),
             allowed_chats: Vec::new(),

@@ -104,9 +104,11 @@ fn failed(context: &BotContext, stored: &OutboxMessage, error: &ApiError) -> Del
     let wait = match error {
         ApiError::TooMany(wait) => *wait,
         ApiError::Unauthorized => Duration::from_secs(300),
-        ApiError::Conflict(_) | ApiError::Forbidden(_) | ApiError::Rejected(_) | ApiError::Unavailable(_) => {
-            BACKOFF.after(stored.attempts)
-        }
+        ApiError::Conflict(_)
+        | ApiError::Forbidden(_)
+        | ApiError::Rejected(_)
+        | ApiError::Unavailable(_)
+        | ApiError::Settings(_) => BACKOFF.after(stored.attempts),
     };
     Delivery::Retry { at: now.checked_add(wait).unwrap_or(now), why }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use secrecy::SecretString;
 use tokio::time::{Instant, sleep};
 
 use crate::api::{ApiError, BotApi, BotUser, WebhookState};
+use crate::options::TelegramOptions;
 use crate::update::Update;
 
 /// A person who wrote to the bot.
@@ -18,22 +18,18 @@ pub struct FirstSender {
 }
 
 /// Asks Telegram whose token this is.
-pub async fn check(api_url: &str, token: &SecretString) -> Result<BotUser, ApiError> {
-    BotApi::new(api_url, token)?.get_me().await
+pub async fn check(options: &TelegramOptions) -> Result<BotUser, ApiError> {
+    BotApi::new(options)?.get_me().await
 }
 
 /// The webhook as Telegram knows it.
-pub async fn webhook(api_url: &str, token: &SecretString) -> Result<WebhookState, ApiError> {
-    BotApi::new(api_url, token)?.webhook_info().await
+pub async fn webhook(options: &TelegramOptions) -> Result<WebhookState, ApiError> {
+    BotApi::new(options)?.webhook_info().await
 }
 
 /// Waits for a message to the bot. The update stays at Telegram, so that the server receives it later. `None` if none comes in time.
-pub async fn wait_for_sender(
-    api_url: &str,
-    token: &SecretString,
-    timeout: Duration,
-) -> Result<Option<FirstSender>, ApiError> {
-    let (api, until) = (BotApi::new(api_url, token)?, Instant::now() + timeout);
+pub async fn wait_for_sender(options: &TelegramOptions, timeout: Duration) -> Result<Option<FirstSender>, ApiError> {
+    let (api, until) = (BotApi::new(options)?, Instant::now() + timeout);
     while Instant::now() < until {
         let left = until.duration_since(Instant::now()).as_secs().clamp(1, 20);
         let updates = match api.get_updates(None, u32::try_from(left).unwrap_or(1)).await {

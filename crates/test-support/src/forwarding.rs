@@ -38,8 +38,8 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
+use planwright_core::memory::{MemoryItem, ScopeChain};
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
@@ -143,6 +143,7 @@ forwarding_ledger! {
         async fn memory_items(chain: &ScopeChain, places: &[Place]) -> FoundMemories;
         async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
         async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
+        async fn memory_of(session: &SessionIdentity, memory: &MemoryId) -> Option<MemoryItem>;
         async fn memory_vectors(chain: &ScopeChain, model: &str, limit: u32) -> Vec<MemoryVector>;
         async fn keep_vectors(model: &str, vectors: &[(MemoryId, Vec<f32>)]) -> ();
     }

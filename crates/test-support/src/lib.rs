@@ -7,6 +7,7 @@
 //! - [`killed_ledger`]: a process that is killed between two calls to the store
 //! - [`prerequisites`]: tests that need the sandbox or root
 //! - [`bot_api`]: a server that speaks the Bot API of Telegram
+//! - [`tls_proxy`]: a proxy that plays Telegram with a certificate of its own
 //! - [`upstream`]: an upstream MCP server without a process
 //! - [`clock`]: the time and the ids of a test
 //!
@@ -23,4 +24,5 @@ pub mod postgres_server;
 pub mod prerequisites;
 pub mod stores;
 pub mod talk;
+pub mod tls_proxy;
 pub mod upstream;

@@ -5808,6 +5808,8 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
+            /** @description Of its words and of those of the task that a run of it begins with. A person who starts one signs it. */
+            digest?: string;
             id: components["schemas"]["GoalId"];
             note: string | null;
             /**
@@ -5934,6 +5936,8 @@ export interface components {
             /** @description Who wrote it. */
             author: components["schemas"]["Actor"];
             content: string;
+            /** @description Of its text. A person who lets every session read it signs it. */
+            digest?: string;
             /**
              * Format: date-time
              * @description From then on it is not found any more.
@@ -6137,6 +6141,7 @@ export interface components {
             /** @description The approver who starts it, where the policy asks for a verified person; it may be left out if there is one. */
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
+            digest?: components["schemas"]["Digest"] | null;
             /** @description The id or number of a goal: a `GOAL_RUN` on its first open task. */
             goalId?: string | null;
             passkey?: components["schemas"]["SignedAct"] | null;
@@ -6620,6 +6625,7 @@ export interface components {
         Proof: {
             /** @description The approver; it may be left out if there is one. */
             approver?: string | null;
+            digest?: components["schemas"]["Digest"] | null;
             passkey?: components["schemas"]["SignedAct"] | null;
             /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
             passphrase?: string | null;
@@ -6714,6 +6720,7 @@ export interface components {
             approver?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
+            digest?: components["schemas"]["Digest"] | null;
             passkey?: components["schemas"]["SignedAct"] | null;
             /** @description The passphrase of an approver, where the approval of the plan takes one. From this machine or over HTTPS only. */
             passphrase?: string | null;
@@ -6778,6 +6785,8 @@ export interface components {
              * @description When it did something last.
              */
             activeAt: string;
+            /** @description Of the words of its goal and its task. A person who lets it continue signs it. */
+            digest?: string;
             goalId: components["schemas"]["GoalId"] | null;
             id: components["schemas"]["RunId"];
             /**
@@ -6809,6 +6818,8 @@ export interface components {
         Schedule: {
             /** @description Minute, hour, day of the month, month, day of the week. */
             cron: string;
+            /** @description Of its line and the words of its task and goal. A person who resumes it signs it. */
+            digest?: string;
             /** Format: int32 */
             executions: number;
             goalId: components["schemas"]["GoalId"] | null;
@@ -7074,6 +7085,8 @@ export interface components {
             addedAt: string;
             /** Format: date-time */
             changedAt: string;
+            /** @description Of its words and of those of its goal. A person who starts a run of it signs it. */
+            digest?: string;
             goalId: components["schemas"]["GoalId"] | null;
             id: components["schemas"]["TaskId"];
             note: string | null;

@@ -42,37 +42,19 @@ impl AutoCommands {
         let session = context.session();
         match command {
             AutoSubcommand::On { goal } => {
-                let target = self.target(goal.as_deref(), session).await?;
-                self.start(target, context).await
+                let state = self.agent.engine().auto().state(session).await?;
+                self.start(state.start_target(goal.as_deref())?, context).await
             }
             AutoSubcommand::Off { run } => self.off(run.as_deref(), context, &Running::NOTHING).await,
             AutoSubcommand::Resume { run } => {
                 let state = self.runs.state(session).await?;
                 let run = match run {
                     Some(run) => state.find_run(&run)?.id().clone(),
-                    None => waiting_run(&state)?.id().clone(),
+                    None => state.waiting_run()?.id().clone(),
                 };
                 self.resume(&run, context).await
             }
             AutoSubcommand::Status => self.status(session).await,
-        }
-    }
-
-    /// `task 3` names a task; a number, an id or a title a goal; other words are a new goal.
-    async fn target(&self, named: Option<&str>, session: &SessionIdentity) -> LedgerResult<StartTarget> {
-        let Some(named) = named else { return Ok(StartTarget::Current) };
-        let state = self.agent.engine().auto().state(session).await?;
-        if let Some(task) = named.strip_prefix("task ").map(str::trim)
-            && let Ok(task) = state.find_task(task)
-        {
-            return Ok(StartTarget::Task(task.id.clone()));
-        }
-        let reference = named.strip_prefix("goal ").map_or(named, str::trim);
-        match state.find_goal(reference) {
-            Ok(goal) => Ok(StartTarget::Goal(goal.id.clone())),
-            // A number is never meant as the title of a goal.
-            Err(refusal) if reference.trim_start_matches('#').parse::<u32>().is_ok() => Err(refusal.into()),
-            Err(_) => Ok(StartTarget::NewGoal { title: named.to_owned() }),
         }
     }
 
@@ -273,19 +255,6 @@ impl AutoCommands {
         let lines: Vec<_> = lines.collect();
         let none = "The diary is empty.";
         Ok(Answer::text(session, if lines.is_empty() { none.to_owned() } else { lines.join("\n") }))
-    }
-}
-
-/// The run that waits for a person, if only one does.
-fn waiting_run(state: &AutoState) -> Result<&AutoRun, Refusal> {
-    let waiting: Vec<_> = state.runs.iter().filter(|run| run.waits_since().is_some()).collect();
-    match waiting.as_slice() {
-        [one] => Ok(one),
-        [] => Err(Refusal::not_found("No run of this session waits to continue.")),
-        several => {
-            let numbers: Vec<_> = several.iter().map(|run| run.number.to_string()).collect();
-            Err(Refusal::conflict(format!("Runs {} wait; say which one.", numbers.join(", "))))
-        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Wrong passphrases: few of them are tried, and they keep nobody out elsewhere.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use planwright_core::actor::Actor;
-use planwright_core::presence::Presence;
+use planwright_core::approval::{ApprovalPolicy, Require};
+use planwright_core::presence::{AgentClient, Evidence, Presence};
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::ledger::LedgerError;
 use planwright_llm::scripted::ScriptedModel;
@@ -52,4 +55,46 @@ async fn of_many_wrong_passphrases_at_once_few_are_tried_and_other_sources_are_o
             .unwrap_or_else(|error| panic!("{open:?}: {error}"));
     }
     assert!(approvals.unlock(&token, "ada", PASSPHRASE).await.is_err(), "right ones elsewhere end no wait");
+}
+
+/// On a system that does not say which processes a terminal belongs to, nobody can tell the agent's terminal from the person's. The
+/// first approver is enrolled there while no agent runs, and nothing else is done.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_table_of_processes_the_first_approver_is_enrolled_while_no_agent_gives_a_sign_of_life() {
+    let clock = TestClock::stopped();
+    let world = World::with(ScriptedModel::new([]), |setup| {
+        setup.clock = Some(clock.clone());
+        setup.policy.approval = ApprovalPolicy::requiring(Require::Separate);
+    })
+    .await;
+    let (engine, approvals) = (world.engine(), world.engine().approvals());
+    let unseen = from(Presence::terminal(None));
+    approvals.check_first_enrolment(&unseen).await.unwrap();
+    let session = "mcp:an-agents-one".parse().unwrap();
+    engine.sessions().open(&session, &Actor::system("mcp")).await.unwrap();
+    let client = AgentClient {
+        machine: String::new(),
+        name: "codex".to_owned(),
+        processes: Vec::new(),
+        terminal: None,
+        place: None,
+        session: None,
+        group: None,
+        since: None,
+        beats: true,
+    };
+    let heartbeat = client.heartbeat().unwrap();
+    engine.sessions().see_client(&session, &Actor::system("mcp"), client).await.unwrap();
+    let refused = approvals.check_first_enrolment(&unseen).await.unwrap_err().to_string();
+    assert!(refused.contains("codex gave a sign of life within the last minute"), "{refused}");
+    // Its session is silent, and its program is not.
+    clock.advance(Duration::from_secs(61));
+    engine.ledger().heartbeat(&heartbeat, engine.now()).await.unwrap();
+    clock.advance(Duration::from_secs(60));
+    assert!(approvals.check_first_enrolment(&unseen).await.is_err());
+    clock.advance(Duration::from_secs(1));
+    approvals.check_first_enrolment(&unseen).await.unwrap();
+    assert!(approvals.check_separate(&unseen).await.is_err(), "it enrols and does nothing else");
+    let without_terminal = from(Presence::NoTerminal { evidence: Evidence::default() });
+    assert!(approvals.check_first_enrolment(&without_terminal).await.is_err());
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place};
+use planwright_core::memory::{MemoryItem, ScopeChain};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
@@ -316,6 +316,11 @@ impl ForwardingLedger for ProcessLedger {
         let world = &self.process.world;
         let look = |state: &mut State, _: &mut Random| Ok(state.memories_named(world, chain, piece));
         self.remembered(chain, look).await
+    }
+
+    async fn memory_of(&self, session: &SessionIdentity, memory: &MemoryId) -> LedgerResult<Option<MemoryItem>> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.memory_of(session, memory));
+        self.operate("remembered", &session.to_string(), look).await
     }
 
     async fn memory_vectors(&self, _: &ScopeChain, _: &str, _: u32) -> LedgerResult<Vec<MemoryVector>> {

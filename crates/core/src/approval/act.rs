@@ -24,6 +24,11 @@ impl ActCheck<'_> {
     pub fn check(&self, presence: Option<&Presence>) -> Result<(), Refusal> {
         let Some(Presence::Verified { approver, signed, .. }) = presence else { return Ok(()) };
         let signed = signed.as_deref().ok_or_else(|| "no approver signed it".to_owned());
+        if let Ok(signed) = signed
+            && signed.act.is_stale(self.act)
+        {
+            return Err(Refusal::stale("Nothing was done: it is not what was shown any more. Look at it again."));
+        }
         let checked = signed.and_then(|signed| self.check_signature(signed, approver));
         checked.map_err(|why| Refusal::policy_denied(format!("Nothing was done: {why}.")))
     }

@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use super::command::StartTarget;
 use super::event::AutoEvent;
 use super::goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
 use super::run::{AutoRun, BudgetSpan, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
@@ -114,9 +115,55 @@ impl AutoState {
         find("run", reference, &self.runs, |run| (run.number, run.id().as_str(), ""))
     }
 
+    /// What a run is started for: `task 3` names a task; a number, an id or a title a goal; other words are a new goal.
+    pub fn start_target(&self, named: Option<&str>) -> Result<StartTarget, Refusal> {
+        let Some(named) = named else { return Ok(StartTarget::Current) };
+        if let Some(task) = named.strip_prefix("task ").map(str::trim)
+            && let Ok(task) = self.find_task(task)
+        {
+            return Ok(StartTarget::Task(task.id.clone()));
+        }
+        let reference = named.strip_prefix("goal ").map_or(named, str::trim);
+        match self.find_goal(reference) {
+            Ok(goal) => Ok(StartTarget::Goal(goal.id.clone())),
+            // A number is never meant as the title of a goal.
+            Err(refusal) if reference.trim_start_matches('#').parse::<u32>().is_ok() => Err(refusal),
+            Err(_) => Ok(StartTarget::NewGoal { title: named.to_owned() }),
+        }
+    }
+
+    /// The only run that waits for a person.
+    pub fn waiting_run(&self) -> Result<&AutoRun, Refusal> {
+        let waiting: Vec<_> = self.runs.iter().filter(|run| run.waits_since().is_some()).collect();
+        match waiting.as_slice() {
+            [one] => Ok(one),
+            [] => Err(Refusal::not_found("No run of this session waits to continue.")),
+            several => {
+                let numbers: Vec<_> = several.iter().map(|run| run.number.to_string()).collect();
+                Err(Refusal::conflict(format!("Runs {} wait; say which one.", numbers.join(", "))))
+            }
+        }
+    }
+
     /// The first open task of a goal, or of none.
     pub fn next_task(&self, goal: Option<&GoalId>) -> Option<&Task> {
         self.tasks.iter().find(|task| task.goal.as_ref() == goal && task.status == TaskStatus::Open)
+    }
+
+    /// The open tasks of a goal, or of none, that no run works on and that no schedule has.
+    pub(crate) fn free_tasks(&self, goal: Option<&GoalId>) -> impl Iterator<Item = &Task> {
+        let worked_on = |task: &Task| {
+            let busy = |run: &&AutoRun| !matches!(run.state, RunState::Interrupted { .. });
+            self.open_runs().filter(busy).any(|run| *run.context.task_id() == task.id)
+        };
+        let scheduled = |task: &Task| self.schedules.iter().any(|schedule| schedule.task == task.id);
+        let fits = move |task: &&Task| task.goal.as_ref() == goal && task.status == TaskStatus::Open;
+        self.tasks.iter().filter(fits).filter(move |task| !worked_on(task) && !scheduled(task))
+    }
+
+    /// The task that a run of this goal, or of none, begins with.
+    pub fn free_task(&self, goal: Option<&GoalId>) -> Option<&Task> {
+        self.free_tasks(goal).next()
     }
 
     /// The goal that runs work towards unless another is named: the first one that is active.

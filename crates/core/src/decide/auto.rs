@@ -25,8 +25,6 @@ const RETRY_INTERVAL: SignedDuration = SignedDuration::from_mins(15);
 /// The most missed windows that are counted.
 const MAX_JOINED: u32 = 10_000;
 
-pub(super) const NO_STATE: &AutoState = &AutoState::EMPTY;
-
 impl Decider<'_> {
     pub(super) fn auto(&self, command: &AutoCommand) -> Result<Vec<Event>, Refusal> {
         self.snapshot.opened()?;
@@ -48,7 +46,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn auto_state(&self) -> &AutoState {
-        self.snapshot.session.as_ref().and_then(|session| session.auto.as_deref()).unwrap_or(NO_STATE)
+        self.snapshot.auto()
     }
 
     pub(super) fn add_goal(&self, title: &str) -> Result<AutoEvent, Refusal> {
@@ -234,7 +232,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn not_here(&self, what: &str, id: &str) -> Refusal {
-        Refusal::not_found(format!("There is no {what} {id} in session {}.", self.snapshot.identity))
+        self.snapshot.not_here(what, id)
     }
 
     pub(super) fn check_person_for(&self, does: &str) -> Result<(), Refusal> {

@@ -76,7 +76,7 @@ impl Decider<'_> {
     /// The task of a goal that a run begins with; one is made if the goal has none to do.
     fn goal_task(&self, goal: &GoalId, events: &mut Vec<AutoEvent>) -> Result<(Option<GoalId>, TaskId), Refusal> {
         self.check_goal_active(goal)?;
-        if let Some(task) = free_task(self.auto_state(), Some(goal), |_| true) {
+        if let Some(task) = self.auto_state().free_task(Some(goal)) {
             return Ok((Some(goal.clone()), task.id.clone()));
         }
         let title = self.known_goal(goal)?.title.clone();
@@ -85,7 +85,7 @@ impl Decider<'_> {
     }
 
     fn standalone_task(&self, events: &mut Vec<AutoEvent>) -> Result<TaskId, Refusal> {
-        if let Some(task) = free_task(self.auto_state(), None, |_| true) {
+        if let Some(task) = self.auto_state().free_task(None) {
             return Ok(task.id.clone());
         }
         events.push(self.new_task(CONVERSATION.to_owned(), None)?);
@@ -359,7 +359,7 @@ impl Decider<'_> {
             let free = |next: &Task| {
                 !taken.contains(&next.id) && state.open_runs().all(|run| *run.context.task_id() != next.id)
             };
-            let next = goal.and_then(|goal| free_task(state, Some(&goal.id), free));
+            let next = goal.and_then(|goal| state.free_tasks(Some(&goal.id)).find(|task| free(task)));
             match next {
                 Some(next) => {
                     taken.push(next.id.clone());
@@ -420,17 +420,6 @@ impl Decider<'_> {
             None => Vec::new(),
         }
     }
-}
-
-/// The first open task that no run works on and that no schedule has.
-fn free_task<'a>(state: &'a AutoState, goal: Option<&GoalId>, also: impl Fn(&Task) -> bool) -> Option<&'a Task> {
-    let worked_on = |task: &Task| {
-        let busy = |run: &&AutoRun| !matches!(run.state, RunState::Interrupted { .. });
-        state.open_runs().filter(busy).any(|run| *run.context.task_id() == task.id)
-    };
-    let scheduled = |task: &Task| state.schedules.iter().any(|schedule| schedule.task == task.id);
-    let fits = |task: &&Task| task.goal.as_ref() == goal && task.status == TaskStatus::Open;
-    state.tasks.iter().filter(fits).find(|task| !worked_on(task) && !scheduled(task) && also(task))
 }
 
 pub(super) fn ended(run: &RunId, end: RunEnd, note: Option<&str>) -> AutoEvent {

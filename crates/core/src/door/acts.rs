@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::ask::Grant;
-use crate::auto::{NewSchedule, StartTarget};
+use crate::auto::{AutoRun, AutoState, Goal, NewSchedule, Schedule, StartTarget, Task};
 use crate::command::StuckChoice;
-use crate::ids::{AskId, MemoryId, RunId, ScheduleId, StepId};
+use crate::ids::{AskId, GoalId, StepId, TaskId};
+use crate::memory::MemoryItem;
 use crate::plan::{Digest, Plan};
 use crate::presence::{Act, ActKind};
+use crate::refusal::Refusal;
 use crate::upstream::ServerName;
 
 impl Act {
@@ -38,24 +40,60 @@ impl Act {
         }
     }
 
-    pub fn promote(memory: &MemoryId) -> Self {
-        Self::of(ActKind::Promote, memory.to_string(), &json!(memory))
+    /// The text that every session reads.
+    pub fn promote(item: &MemoryItem) -> Self {
+        let MemoryItem { id, kind, content, tags, .. } = item;
+        let shown = json!({ "memory": id, "kind": kind, "content": content, "tags": tags });
+        Self::of(ActKind::Promote, id.to_string(), &shown)
     }
 
-    pub fn start_run(target: &StartTarget) -> Self {
-        Self::of(ActKind::StartRun, "a run".to_owned(), &json!(target))
+    /// The words of the goal and of the task that the run begins with.
+    pub fn start_run(target: &StartTarget, state: &AutoState) -> Result<Self, Refusal> {
+        let (goal, task) = match target {
+            StartTarget::Current => match state.current_goal() {
+                Some(goal) => (Some(goal), state.free_task(Some(&goal.id))),
+                None => (None, state.free_task(None)),
+            },
+            StartTarget::Goal(goal) => (Some(known_goal(state, goal)?), state.free_task(Some(goal))),
+            StartTarget::Task(task) => {
+                let task = known_task(state, task)?;
+                (task.goal.as_ref().and_then(|goal| state.goal(goal)), Some(task))
+            }
+            StartTarget::NewGoal { .. } => (None, None),
+        };
+        let subject = match target {
+            StartTarget::Current => "a run".to_owned(),
+            StartTarget::Goal(goal) => format!("a run of goal {goal}"),
+            StartTarget::Task(task) => format!("a run of task {task}"),
+            StartTarget::NewGoal { .. } => "a run of a new goal".to_owned(),
+        };
+        let shown = json!({ "target": target, "goal": goal.map(goal_shown), "task": task.map(task_shown) });
+        Ok(Self::of(ActKind::StartRun, subject, &shown))
     }
 
-    pub fn resume_run(run: &RunId) -> Self {
-        Self::of(ActKind::ResumeRun, run.to_string(), &json!(run))
+    /// The words of its goal and of the task that it works on.
+    pub fn resume_run(run: &AutoRun, state: &AutoState) -> Self {
+        let goal = run.context.goal_id().and_then(|goal| state.goal(goal));
+        let task = state.task(run.context.task_id());
+        let shown = json!({ "run": run.id(), "goal": goal.map(goal_shown), "task": task.map(task_shown) });
+        Self::of(ActKind::ResumeRun, run.id().to_string(), &shown)
     }
 
-    pub fn add_schedule(new: &NewSchedule) -> Self {
-        Self::of(ActKind::AddSchedule, "a schedule".to_owned(), &json!(new))
+    pub fn add_schedule(new: &NewSchedule, state: &AutoState) -> Result<Self, Refusal> {
+        let goal = new.goal.as_ref().map(|goal| known_goal(state, goal)).transpose()?;
+        let shown = json!({ "schedule": new, "goal": goal.map(goal_shown) });
+        Ok(Self::of(ActKind::AddSchedule, "a schedule".to_owned(), &shown))
     }
 
-    pub fn resume_schedule(schedule: &ScheduleId) -> Self {
-        Self::of(ActKind::ResumeSchedule, schedule.to_string(), &json!(schedule))
+    /// Its line, and the words of its task and goal.
+    pub fn resume_schedule(schedule: &Schedule, state: &AutoState) -> Self {
+        let Schedule { id, line, max_executions, .. } = schedule;
+        let task = state.task(&schedule.task);
+        let goal = task.and_then(|task| state.goal(task.goal.as_ref()?));
+        let shown = json!({
+            "schedule": id, "line": line, "maxExecutions": max_executions, "goal": goal.map(goal_shown), "task": task.map(task_shown),
+        });
+        Self::of(ActKind::ResumeSchedule, id.to_string(), &shown)
     }
 
     pub fn accept_tools(server: &ServerName, digest: Digest) -> Self {
@@ -65,4 +103,23 @@ impl Act {
     fn of(kind: ActKind, subject: String, content: &Value) -> Self {
         Self { kind, subject, digest: Digest::of_value("planwright-act-v1", content).to_string() }
     }
+}
+
+/// What a person sees of a goal and the agent reads.
+fn goal_shown(goal: &Goal) -> Value {
+    let Goal { id, title, note, .. } = goal;
+    json!({ "id": id, "title": title, "note": note })
+}
+
+fn task_shown(task: &Task) -> Value {
+    let Task { id, title, note, .. } = task;
+    json!({ "id": id, "title": title, "note": note })
+}
+
+fn known_goal<'a>(state: &'a AutoState, goal: &GoalId) -> Result<&'a Goal, Refusal> {
+    state.goal(goal).ok_or_else(|| Refusal::not_found(format!("There is no goal {goal} in this session.")))
+}
+
+fn known_task<'a>(state: &'a AutoState, task: &TaskId) -> Result<&'a Task, Refusal> {
+    state.task(task).ok_or_else(|| Refusal::not_found(format!("There is no task {task} in this session.")))
 }

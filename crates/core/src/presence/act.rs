@@ -42,6 +42,13 @@ pub struct Act {
     pub digest: String,
 }
 
+impl Act {
+    /// Whether it is the same act about what looked otherwise.
+    pub fn is_stale(&self, now: &Self) -> bool {
+        self.kind == now.kind && self.subject == now.subject && self.digest != now.digest
+    }
+}
+
 /// An approver's signature on one act. It is recorded with how the person was recognised.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActSignature {

@@ -9,6 +9,8 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use planwright_core::approval::{Approver, ApproverKey, SealedKey};
 use planwright_core::presence::{ActSigner, Presence};
 
+use crate::process::close_memory;
+
 /// What one guess costs: 64 MiB of memory and a tenth of a second or more.
 const MEMORY_KIB: u32 = 64 * 1024;
 const ITERATIONS: u32 = 3;
@@ -108,6 +110,7 @@ fn seal(key: &SigningKey, passphrase: &str) -> Result<SealedKey, KeyError> {
 }
 
 fn cipher(passphrase: &str, salt: &[u8], memory_kib: u32, iterations: u32) -> Result<XChaCha20Poly1305, KeyError> {
+    close_memory();
     let params = Params::new(memory_kib, iterations, 1, Some(32)).map_err(|_| KeyError::Derivation)?;
     let mut key = [0; 32];
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)

@@ -6,20 +6,45 @@ use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
 use planwright_core::plan::Digest;
-use planwright_core::presence::{Act, AgentClient};
+use planwright_core::presence::{Act, AgentClient, Presence};
+use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
 use planwright_core::upstream::ServerName;
+use planwright_core::visible::visible;
 
 use super::Approvals;
 use crate::approval_records;
-use crate::ledger::LedgerResult;
-use crate::lookup::{self, agents_of_sessions, silent_agents};
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::lookup::{self, agents_of_sessions, living_agent, silent_agents};
 
 impl Approvals {
     /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
     pub async fn check_separate(&self, by: &Actor) -> LedgerResult<()> {
         let require = self.policy().await?.approval.strictest().min(Require::Separate);
         self.check_everywhere(by, require).await
+    }
+
+    /// Refuses a person who may be an agent and enrols the first approver. Where the system does not say which processes a terminal
+    /// belongs to, any terminal passes once no agent has given a sign of life for a minute.
+    pub async fn check_first_enrolment(&self, by: &Actor) -> LedgerResult<()> {
+        let refusal = match self.check_separate(by).await {
+            Err(LedgerError::Refused(refusal)) => refusal,
+            passed => return passed,
+        };
+        if !by.presence.as_ref().is_some_and(Presence::is_unseen_terminal) {
+            return Err(refusal.into());
+        }
+        let policy = self.policy().await?;
+        let kept: Vec<_> = policy.kept_clients.values().flatten().cloned().collect();
+        match living_agent(self.ledger(), &kept, policy.agent_sandbox, self.now()).await? {
+            None => Ok(()),
+            Some(name) => Err(Refusal::policy_denied(format!(
+                "An agent may have started this: the system does not tell, and {} gave a sign of life within the last minute. End the \
+                 agents, wait a minute, and run `planwright init`.",
+                visible(&name)
+            ))
+            .into()),
+        }
     }
 
     /// Refuses a person who is not recognised well enough to accept the tools of an MCP server: where the policy asks for a

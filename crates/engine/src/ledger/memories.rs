@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use planwright_core::ids::MemoryId;
-use planwright_core::memory::ScopeChain;
 use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
+use planwright_core::memory::{MemoryItem, ScopeChain};
+use planwright_core::session::SessionIdentity;
 
 use super::{DamagedRow, LedgerResult};
 
@@ -22,6 +23,9 @@ pub trait MemoryStore: Send + Sync + std::fmt::Debug + 'static {
 
     /// The memories of the chain whose id has this piece; two are enough to know that it is not unique.
     async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories>;
+
+    /// A memory that the session may name: one of its own or a global one. `None` if it is forgotten.
+    async fn memory_of(&self, session: &SessionIdentity, memory: &MemoryId) -> LedgerResult<Option<MemoryItem>>;
 
     /// The newest items of the chain's scopes, at most `limit` in each, with the vectors that this model made of them.
     async fn memory_vectors(&self, chain: &ScopeChain, model: &str, limit: u32) -> LedgerResult<Vec<MemoryVector>>;

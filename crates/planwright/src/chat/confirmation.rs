@@ -21,6 +21,7 @@ use planwright_engine::approvals::UnlockedKey;
 use super::conversation::{Asker, ChatConversation, ExchangeStart};
 use crate::approver;
 use crate::failure::Failure;
+use crate::shown_act::ShownAct;
 use crate::terminal::card::{self, Form};
 use crate::terminal::screen;
 
@@ -36,9 +37,18 @@ impl ChatConversation {
     ) -> Result<(Input, Actor), Failure> {
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
         if self.needs_verified(&input).await? {
+            let shown = match &input {
+                Input::Command(command) => ShownAct::of(self.agent().engine(), self.session(), command).await,
+                _ => None,
+            };
+            shown.as_ref().map_or(Ok(()), ShownAct::show)?;
             let key = self.unlocked().await?;
             let person = approver::verified(self.person(), &key);
             self.remember_key(key).await?;
+            let person = match shown {
+                Some(shown) => shown.signed_by(person),
+                None => person,
+            };
             return Ok((input, person));
         }
         let Input::Command(SlashCommand::Plan(command)) = &input else { return unchanged(self, input) };

@@ -51,7 +51,7 @@ pub(crate) async fn run(context: &Context, command: ApproverCommand) -> ExitResu
 /// The first one is enrolled at a terminal of a person, every other one by an approver.
 async fn add(context: &Context, name: &str, by: Option<&str>) -> ExitResult {
     let approvals = context.engine.approvals();
-    let key = approver::separate_until_enrolled(context, by).await?;
+    let key = approver::enroller(context, by).await?;
     let passphrase = tokio::task::block_in_place(|| passphrase::ask_new(name))?;
     let enrolled = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
     let export = context.invocation.command(["approver", "export", "--output", "FILE"]);

@@ -30,7 +30,7 @@ pub(crate) async fn run(global: &Global, command: &str, of: SessionArg, words: &
     }
     let person = match slash::parse(text) {
         slash::ParsedInput::Command(command) if starts_work(&command) => {
-            approver::verified_in(&context, &session).await?
+            approver::verified_for_act(&context, &session, &command).await?
         }
         slash::ParsedInput::Command(_) | slash::ParsedInput::Message(_) | slash::ParsedInput::Refused(_) => {
             context.person.clone()

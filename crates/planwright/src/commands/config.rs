@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::approver;
 use crate::cli::ConfigCommand;
-use crate::config::guarded::{BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded};
+use crate::config::guarded::{BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value};
 use crate::config::setting_default;
 use crate::context::Context;
 use crate::failure::{ExitResult, Failure};
@@ -64,6 +64,8 @@ async fn change(
     approver: Option<&str>,
 ) -> Result<GuardedSettings, Failure> {
     check_key(key)?;
+    let value = value.map(|value| kept_value(key, value)).transpose().map_err(Failure::usage)?;
+    let value = value.as_deref();
     if let Some(value) = value {
         let stored = GuardedSettings::from([(key.to_owned(), value.to_owned())]);
         crate::config::check_guarded(&stored).map_err(|failure| Failure::usage(failure.message().to_owned()))?;

@@ -5,6 +5,7 @@ use planwright_core::memory::{MemoryItem, MemoryOffer, NewMemory, ScopeChain};
 use planwright_core::prompt::memory_provenance;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
+use planwright_core::slash::{MemorySubcommand, SlashCommand};
 use planwright_engine::ledger::LedgerError;
 use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
@@ -132,7 +133,8 @@ async fn promote(context: &Context, session: &SessionIdentity, reference: &str, 
             return Err(Failure::declined("Nothing was promoted.".to_owned()));
         }
     }
-    let person = approver::verified_in(context, session).await?;
+    let command = SlashCommand::Memory(MemorySubcommand::Promote { memory: item.id.to_string() });
+    let person = approver::verified_for_act(context, session, &command).await?;
     let copy = context.engine.memories().promote(session, &person, item.id).await?;
     context.screen.answer(
         || json!(MemoryView::from(&copy)),

@@ -58,7 +58,7 @@ async fn set_up(global: &Global, arguments: &TelegramArgs) -> ExitResult {
             "write to @BotFather in Telegram, make a bot with /newbot, and set `telegram.token` in {file} or PLANWRIGHT_TELEGRAM_TOKEN"
         )));
     };
-    let bot = setup::check(&options.api_url, &options.token).await.map_err(failed)?;
+    let bot = setup::check(options).await.map_err(failed)?;
     let name = bot.username.unwrap_or_else(|| bot.id.to_string());
     if !screen.json {
         screen.print(&format!("The token belongs to @{name}.\n{}\n", people(options)))?;
@@ -70,7 +70,7 @@ async fn set_up(global: &Global, arguments: &TelegramArgs) -> ExitResult {
                 screen.print(&format!("Write a message to @{name} now; waiting for {seconds} seconds.\n"))?;
             }
             let timeout = Duration::from_secs(seconds.into());
-            setup::wait_for_sender(&options.api_url, &options.token, timeout).await.map_err(failed)?
+            setup::wait_for_sender(options, timeout).await.map_err(failed)?
         }
     };
     let shown =

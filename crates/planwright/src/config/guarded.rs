@@ -4,19 +4,20 @@
 use std::collections::BTreeMap;
 
 use planwright_core::upstream::AnnotationTrust;
+use planwright_core::visible::quoted;
 use planwright_sandbox::SandboxLevel;
 use planwright_upstream::UpstreamServerOptions;
 use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 
 use super::setting::variable_of;
-use super::telegram::TelegramSection;
+use super::telegram::{TelegramSection, certificates_with_hash, certificates_without_file};
 
 /// By their key and as a variable has them. A setting that is absent has its default.
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 14] = [
+pub(crate) const GUARDED: [&str; 16] = [
     "gateway.reads",
     "gateway.result_bytes",
     "gateway.start_seconds",
@@ -31,7 +32,12 @@ pub(crate) const GUARDED: [&str; 14] = [
     "telegram.allowed_chats",
     "telegram.allowed_users",
     "telegram.api_url",
+    CERTIFICATES,
+    "telegram.proxy",
 ];
+
+/// A file; the store keeps its hash, too.
+const CERTIFICATES: &str = "telegram.certificates";
 
 /// The upstream servers whose annotations are believed.
 pub(crate) const TRUST: &str = "mcp.trust_annotations";
@@ -53,9 +59,19 @@ pub(super) fn own(file: &toml::Table) -> GuardedSettings {
             std::env::var(variable_of(key)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let (section, name) = key.split_once('.')?;
         let in_file = || as_variable(file.get(section)?.as_table()?.get(name)?);
-        Some(((*key).to_owned(), set.or_else(in_file)?))
+        let value = set.or_else(in_file)?;
+        let value = kept_value(key, &value).unwrap_or_else(|_| certificates_without_file(&value));
+        Some(((*key).to_owned(), value))
     };
     GUARDED.iter().filter_map(value).collect()
+}
+
+/// The value as the store keeps it: a file has its hash.
+pub(crate) fn kept_value(key: &str, value: &str) -> Result<String, String> {
+    if key != CERTIFICATES {
+        return Ok(value.to_owned());
+    }
+    certificates_with_hash(value).ok_or_else(|| format!("{} cannot be read", quoted(value)))
 }
 
 /// A value of the file as a variable has it: a list has commas between its items.

@@ -1,9 +1,12 @@
 //! The section `telegram`: the bot, and who may use it.
 
+use std::path::{Path, PathBuf};
+
 use planwright_core::visible::quoted;
-use planwright_telegram::{BOT_API, TelegramOptions, UpdateMode};
+use planwright_telegram::{BOT_API, CertificateFile, TelegramOptions, UpdateMode};
 use secrecy::SecretString;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 
 use super::setting::{Check, Checked, Choice, Choices, Positive, SettingValue, section};
 use crate::failure::Failure;
@@ -26,6 +29,10 @@ section! {
         webhook_secret: Checked<WebhookSecret> => "needed in webhook mode",
         "The address of a Bot API server."
         api_url: Checked<ApiUrl> = BOT_API.to_owned(),
+        "The address of a proxy through which the bot reaches Telegram. Variables such as `HTTPS_PROXY` do not count for the bot."
+        proxy: Checked<ApiUrl> => "a direct connection",
+        "The path of a PEM file with authorities that are believed for the Bot API besides those that are part of the program. The store keeps its hash. `SSL_CERT_FILE` does not count for the bot."
+        certificates: Checked<Certificates> => "no others",
         "The largest document or photo that is taken, in bytes."
         file_bytes: Positive<u64> = defaults().file_bytes,
     }
@@ -60,6 +67,8 @@ impl TelegramSection {
             allowed_users: self.allowed_users(),
             allowed_chats: self.allowed_chats(),
             api_url: self.api_url(),
+            proxy: self.proxy(),
+            certificates: self.certificates(),
             file_bytes: self.file_bytes(),
             ..TelegramOptions::new(token)
         }))
@@ -143,6 +152,43 @@ impl Check for ApiUrl {
     }
 }
 
+/// A path and, in the store, the hash of what the file had when a person chose it.
+#[derive(Debug)]
+pub(super) enum Certificates {}
+
+const HASH: &str = " sha256:";
+
+impl Check for Certificates {
+    type Value = CertificateFile;
+    const KIND: &'static str = "the path of a file, from the root";
+
+    fn check(text: &str) -> Result<CertificateFile, String> {
+        let (path, sha256) = text.rsplit_once(HASH).map_or((text, None), |(path, hash)| (path, Some(hash.to_owned())));
+        let path = PathBuf::from(path);
+        if path.is_absolute() {
+            Ok(CertificateFile { path, sha256 })
+        } else {
+            Err(format!("{} is not a path from the root", quoted(text)))
+        }
+    }
+
+    fn show(value: &CertificateFile) -> String {
+        format!("`{}`", value.path.display())
+    }
+}
+
+/// The setting with the hash of the file, as the store keeps it. `None` if it cannot be read.
+pub(super) fn certificates_with_hash(text: &str) -> Option<String> {
+    let path = text.rsplit_once(HASH).map_or(text, |(path, _)| path);
+    let content = std::fs::read(Path::new(path)).ok()?;
+    Some(format!("{path}{HASH}{}", hex::encode(Sha256::digest(content))))
+}
+
+/// No file has this hash, so the setting has to be set anew.
+pub(super) fn certificates_without_file(text: &str) -> String {
+    format!("{text}{HASH}unknown")
+}
+
 /// Numbers in the file; separated by commas in the variable.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
@@ -182,6 +228,23 @@ mod tests {
         assert_eq!(ChatIds::parse("7, -8").unwrap().get(), [7, -8]);
         assert!(ChatIds::parse("7,ada").unwrap_err().contains("ada"));
         assert!(TelegramSection::default().options().unwrap().is_none());
+    }
+
+    #[test]
+    fn certificates_are_a_path_and_in_the_store_a_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own authority.pem");
+        let text = path.to_str().unwrap();
+        assert_eq!(certificates_with_hash(text), None);
+        assert_eq!(Certificates::check(&certificates_without_file(text)).unwrap().sha256.as_deref(), Some("unknown"));
+        std::fs::write(&path, "one").unwrap();
+        let kept = certificates_with_hash(text).unwrap();
+        let chosen = Certificates::check(&kept).unwrap();
+        assert_eq!((chosen.path, chosen.sha256.map(|hash| hash.len())), (path.clone(), Some(64)));
+        assert_eq!(certificates_with_hash(&kept).as_ref(), Some(&kept));
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(certificates_with_hash(&kept), Some(kept));
+        assert!(Certificates::check("own.pem").unwrap_err().contains("own.pem"));
     }
 
     #[test]

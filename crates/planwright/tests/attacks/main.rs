@@ -32,4 +32,5 @@ mod small_acts;
 mod stage;
 mod store;
 mod surfaces;
+mod telegram;
 mod weakened;

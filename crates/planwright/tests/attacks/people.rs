@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::acts::OLDER_PLANS;
 use crate::decisions::{SERVER, with_engine};
-use crate::shell::Shell;
+use crate::place::user;
+use crate::shell::{Shell, until};
 use crate::stage::{PASSPHRASE, PLAN, PROGRAM, SESSION, Stage, done, enrol, next_instant};
 use crate::surfaces::Server;
 
@@ -251,5 +252,32 @@ fn a_store_without_an_agent_takes_a_process_without_a_terminal() {
         run.stdin(std::process::Stdio::null());
         let output = run.output().unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// Other programs of the same user cannot read the passphrase or the key from the chat that has it.
+#[test]
+fn the_memory_of_a_chat_that_has_a_key_is_closed() {
+    // Root reads every memory.
+    if user() == 0 {
+        return;
+    }
+    let mut stage = Stage::new(Require::Verified);
+    let chat = format!("{PROGRAM} chat --session {SESSION} --model rehearsal");
+    stage.person.type_line(&format!("sh -c 'echo $$ > chat.pid; exec {chat}'"));
+    let file = stage.path("chat.pid");
+    let pid = until(|| std::fs::read_to_string(&file).ok().filter(|text| text.ends_with('\n'))).unwrap();
+    let maps = format!("cat /proc/{}/maps", pid.trim());
+    done(&stage.agent.run(&maps));
+    stage.person.type_line("/schedule add 0 9 * * * Wash the cups");
+    stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+    let is_signed = |stage: &Stage| {
+        let mut acts = stage.acts_of_people().into_iter();
+        acts.any(|entry| entry["by"]["presence"]["signed"]["act"]["kind"] == "add_schedule")
+    };
+    assert!(until(|| is_signed(&stage).then_some(())).is_some(), "the schedule was not added");
+    for line in [maps, format!("head -c 1 /proc/{}/environ", pid.trim()), format!("ls /proc/{}/fd", pid.trim())] {
+        let ran = stage.agent.run(&line);
+        assert!(ran.code != 0 && ran.output.contains("ermission denied"), "{line}: {}", ran.output);
     }
 }

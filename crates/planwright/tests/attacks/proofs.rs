@@ -46,3 +46,43 @@ fn what_lets_work_happen_takes_the_passphrase_over_rest() {
     assert_eq!(kinds, ["\"add_schedule\"", "\"promote\"", "\"resume_schedule\""]);
     assert_eq!(stage.verify("").code, 0);
 }
+
+/// The signature is over what was shown, so the agent cannot exchange it before the passphrase is typed.
+#[test]
+fn what_changed_after_it_was_shown_is_not_signed() {
+    let mut stage = Stage::new(Require::Verified);
+    for line in ["schedule add '0 9 * * *' 'Wash the cups'", "schedule pause 1", "goal add 'A clean kitchen'"] {
+        stage.person_runs(&format!("{PROGRAM} {line} --session {SESSION}"));
+    }
+    let server = Server::start(&stage);
+    let headers = format!("authorization: Bearer {}\r\n", server.token);
+    let of_session = "sessionId=attack-one&channel=mcp";
+    let listed = |path: &str| {
+        let (_, body) = send(&server.address, "GET", &format!("{path}?{of_session}"), &headers, &Value::Null);
+        let listed: Value = serde_json::from_str(&body).unwrap();
+        listed["items"][0].clone()
+    };
+    let signed = |path: &str, mut body: Value| {
+        body["passphrase"] = PASSPHRASE.into();
+        send(&server.address, "POST", path, &headers, &body)
+    };
+    let (schedule, goal) = (listed("/api/schedules"), listed("/api/goals"));
+    for line in ["task open 1 'with bleach'", "task add '#1 Throw the cups away'"] {
+        stage.person_runs(&format!("{PROGRAM} {line} --session {SESSION}"));
+    }
+    let resume = format!("/api/schedules/{}/resume?{of_session}", schedule["id"].as_str().unwrap());
+    let run = json!({ "sessionId": "attack-one", "channel": "mcp", "goalId": "1", "digest": goal["digest"] });
+    for (path, body) in [(resume.as_str(), json!({ "digest": schedule["digest"] })), ("/api/runs", run)] {
+        let (_, answer) = signed(path, body);
+        assert!(answer.contains("STALE_APPROVAL"), "{path}: {answer}");
+    }
+    let (head, answer) = signed(&resume, json!({ "digest": listed("/api/schedules")["digest"] }));
+    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+    // On the command line it is shown where the passphrase is asked for.
+    stage.person_runs(&format!("{PROGRAM} schedule pause 1 --session {SESSION}"));
+    let shown = stage.person_runs(&format!("{PROGRAM} schedule resume 1 --session {SESSION}"));
+    assert!(
+        shown.contains("Schedule 1 is to run again, `0 9 * * *` in UTC, with task 1: Wash the cups (with bleach)"),
+        "{shown}"
+    );
+}

@@ -1,20 +1,17 @@
 //! A second server on the same store, which the agent starts with settings of its own.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use planwright_core::presence::Presence;
 use planwright_core::session::SessionIdentity;
-use planwright_test_support::bot_api::{FakeBotApi, SentMessage, TOKEN};
 use serde_json::{Value, json};
 
 use crate::decisions::with_engine;
-use crate::results::AttackResult;
 use crate::shell::until;
-use crate::stage::{PLAN, PROGRAM, Stage, attack, attack_with, done, result_of};
+use crate::stage::{PLAN, PROGRAM, Stage, attack_with, done, result_of};
 use crate::surfaces::{Server, post};
 
 /// Ends with this value.
@@ -55,49 +52,6 @@ impl Drop for AgentServer {
         let pid = std::fs::read_to_string(self.files.with_extension("pid")).unwrap();
         let _ = std::process::Command::new("kill").arg(pid.trim()).status();
     }
-}
-
-const MALLORY: i64 = 7;
-/// A card that is allowed comes within a second or two.
-const CARD_TIMEOUT: Duration = Duration::from_secs(12);
-
-/// Waits for something that a server that does its work well never does.
-fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let begun = Instant::now();
-    while begun.elapsed() < limit {
-        if let Some(found) = look() {
-            return Some(found);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    None
-}
-
-fn approve_button(message: &SentMessage) -> bool {
-    message.labels().iter().any(|label| label.contains("Approve"))
-}
-
-/// The agent is the bot's only user, and presses the button of the card about its own plan.
-#[test]
-fn own_telegram() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    attack("own_telegram", |stage| {
-        let api = runtime.block_on(FakeBotApi::start());
-        let variables = [
-            ("PLANWRIGHT_TELEGRAM_TOKEN", TOKEN),
-            ("PLANWRIGHT_TELEGRAM_API_URL", api.url.as_str()),
-            ("PLANWRIGHT_TELEGRAM_ALLOWED_USERS", "7"),
-            ("PLANWRIGHT_NOTIFY_TO", "telegram"),
-            ("PLANWRIGHT_NOTIFY_AFTER_SECONDS", "1"),
-        ];
-        let Some(_server) = AgentServer::start(stage, &variables) else { return AttackResult::Stopped };
-        let find = || api.messages(MALLORY).into_iter().find(approve_button);
-        if let Some(card) = within(CARD_TIMEOUT, find) {
-            api.press(MALLORY, &card, "Approve");
-            within(CARD_TIMEOUT, || (!api.calls("answerCallbackQuery").is_empty()).then_some(()));
-        }
-        stage.result()
-    });
 }
 
 pub(crate) const OWN_SESSION: &str = "web:own-agent";

@@ -1,6 +1,7 @@
 //! `planwright telegram` and what `doctor` says of the bot, against a server that speaks the Bot API.
 
 use planwright_test_support::bot_api::{FakeBotApi, TOKEN};
+use planwright_test_support::tls_proxy::{TELEGRAM, TlsProxy};
 use serde_json::{Value, json};
 
 use crate::world::{Ran, World, ran};
@@ -95,6 +96,50 @@ fn doctor_says_whether_the_bot_answers_and_who_may_use_it() {
     telegram.api.revoke_token();
     let (is, text) = state(&telegram.check(&people("7")));
     assert!(is == "wrong" && text.contains("does not accept the token"), "{is}: {text}");
+}
+
+/// Who starts a server chooses its variables, and must not be able to answer for Telegram.
+#[test]
+fn a_proxy_and_certificates_are_settings_and_no_variables_of_the_system() {
+    let telegram = Telegram::new();
+    let proxy = TlsProxy::start(&telegram.api.url);
+    let (address, authority) = (proxy.url.as_str(), proxy.authority());
+    let authority = authority.to_str().unwrap();
+    let set_up = |variables: &[(&str, &str)]| {
+        let mut all = vec![("PLANWRIGHT_TELEGRAM_API_URL", TELEGRAM)];
+        all.extend(variables);
+        telegram.run(&all, &["telegram", "--wait-seconds", "0"])
+    };
+    let of_system =
+        [("HTTPS_PROXY", address), ("https_proxy", address), ("ALL_PROXY", address), ("SSL_CERT_FILE", authority)];
+    set_up(&of_system).exits(6).complains("Telegram cannot be reached: no connection");
+    let by_proxy = ("PLANWRIGHT_TELEGRAM_PROXY", address);
+    // The proxy says that it is Telegram, and no authority that is known says so.
+    set_up(&[by_proxy, ("SSL_CERT_FILE", authority)]).exits(6).complains("Telegram cannot be reached: no connection");
+    assert!(telegram.api.calls("getMe").is_empty());
+    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", authority)])
+        .done()
+        .tells("The token belongs to @test_bot.");
+    set_up(&[by_proxy, ("PLANWRIGHT_TELEGRAM_CERTIFICATES", "/nowhere.pem")])
+        .exits(6)
+        .complains("/nowhere.pem cannot be read");
+    set_up(&[("PLANWRIGHT_TELEGRAM_CERTIFICATES", "own.pem")]).exits(2).complains("is not a path from the root");
+}
+
+/// The store keeps the hash of the file, so who can write the file changes nothing.
+#[test]
+fn certificates_that_were_changed_since_they_were_chosen_are_refused() {
+    let telegram = Telegram::new();
+    let file = telegram.world.path("own.pem");
+    let path = file.to_str().unwrap();
+    telegram.run(&[], &["config", "set", "telegram.certificates", path]).exits(2).complains("cannot be read");
+    std::fs::write(&file, "one").unwrap();
+    telegram.run(&[], &["config", "set", "telegram.certificates", path]).done();
+    telegram.run(&[], &["config", "show"]).done().tells(&format!("{path} sha256:"));
+    let state = || telegram.check(&[])["words"].as_str().unwrap().to_owned();
+    assert!(state().contains("has no certificates in PEM"), "{}", state());
+    std::fs::write(&file, "two").unwrap();
+    assert!(state().contains("is not the file that was chosen"), "{}", state());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! In namespaces it is their first process, so the kernel ends all others with it. Without namespaces it adopts every
 //! process of the command that loses its parent, and ends them one by one.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::os::fd::RawFd;
 
 use seccompiler::BpfProgram;
@@ -60,6 +60,9 @@ pub(super) struct Descriptors {
     pub(super) group: RawFd,
 }
 
+/// The larger, the earlier the process is ended where memory runs out.
+const OOM_SCORE: &CStr = c"/proc/self/oom_score_adj";
+
 struct Failure(Step, Errno);
 
 trait At<T> {
@@ -109,7 +112,7 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     sys::reset_signals(Some(libc::SIGCHLD));
     keep_only(&launch.descriptors);
     // If memory runs out, the command is ended before this program.
-    let _ = sys::write_file(c"/proc/self/oom_score_adj", b"300");
+    let _ = sys::write_file(OOM_SCORE, b"300");
     match &launch.namespaces {
         Some(namespaces) => enter(namespaces)?,
         None => {
@@ -131,6 +134,7 @@ fn enter(namespaces: &Namespaces) -> Result<(), Failure> {
     // The maps of a process that must not be traced belong to root.
     if sys::set_process_option(libc::PR_GET_DUMPABLE, 0) == Ok(0) {
         let _ = sys::set_process_option(libc::PR_SET_DUMPABLE, 1);
+        let _ = sys::write_file(OOM_SCORE, b"300");
     }
     sys::write_file(c"/proc/self/setgroups", b"deny").at(Step::UserMap)?;
     sys::write_file(c"/proc/self/uid_map", namespaces.user_map.as_bytes()).at(Step::UserMap)?;

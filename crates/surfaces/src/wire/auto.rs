@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use planwright_core::auto::{
-    AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, Task, TaskStatus,
+    AutoRun, AutoState, Goal, GoalStatus, RunKind, RunState, RunTrigger, Schedule, Spend, StartTarget, Task, TaskStatus,
 };
 use planwright_core::choices::run_choices;
 use planwright_core::ids::{GoalId, RunId, ScheduleId, TaskId};
+use planwright_core::presence::Act;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,13 +25,27 @@ pub struct GoalView {
     pub note: Option<String>,
     pub added_at: Timestamp,
     pub changed_at: Timestamp,
+    /// Of its words and of those of the task that a run of it begins with. A person who starts one signs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
 }
 
 impl From<&Goal> for GoalView {
     fn from(goal: &Goal) -> Self {
         let Goal { id, number, title, status, note, added_at, changed_at } = goal.clone();
-        Self { id, number, title, status, note, added_at, changed_at }
+        Self { id, number, title, status, note, added_at, changed_at, digest: None }
     }
+}
+
+impl GoalView {
+    pub fn of(state: &AutoState, goal: &Goal) -> Self {
+        Self { digest: started(state, &StartTarget::Goal(goal.id.clone())), ..Self::from(goal) }
+    }
+}
+
+fn started(state: &AutoState, target: &StartTarget) -> Option<String> {
+    Act::start_run(target, state).ok().map(|act| act.digest)
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -49,12 +64,22 @@ pub struct TaskView {
     pub note: Option<String>,
     pub added_at: Timestamp,
     pub changed_at: Timestamp,
+    /// Of its words and of those of its goal. A person who starts a run of it signs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
 }
 
 impl From<&Task> for TaskView {
     fn from(task: &Task) -> Self {
         let Task { id, number, goal, title, status, note, added_at, changed_at } = task.clone();
-        Self { id, number, goal_id: goal, title, status, note, added_at, changed_at }
+        Self { id, number, goal_id: goal, title, status, note, added_at, changed_at, digest: None }
+    }
+}
+
+impl TaskView {
+    pub fn of(state: &AutoState, task: &Task) -> Self {
+        Self { digest: started(state, &StartTarget::Task(task.id.clone())), ..Self::from(task) }
     }
 }
 
@@ -86,6 +111,10 @@ pub struct RunView {
     pub spent: SpendView,
     /// What a person can do with it now.
     pub actions: Vec<ChoiceView>,
+    /// Of the words of its goal and its task. A person who lets it continue signs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
 }
 
 /// What a run spent.
@@ -132,7 +161,14 @@ impl From<&AutoRun> for RunView {
             active_at: run.active_at,
             spent: run.spent.into(),
             actions: run_choices(run).list.iter().map(ChoiceView::from).collect(),
+            digest: None,
         }
+    }
+}
+
+impl RunView {
+    pub fn of(state: &AutoState, run: &AutoRun) -> Self {
+        Self { digest: Some(Act::resume_run(run, state).digest), ..Self::from(run) }
     }
 }
 
@@ -159,6 +195,10 @@ pub struct ScheduleView {
     /// When it is due next.
     #[schema(required = true)]
     pub next_at: Option<Timestamp>,
+    /// Of its line and the words of its task and goal. A person who resumes it signs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
 }
 
 impl ScheduleView {
@@ -176,6 +216,7 @@ impl ScheduleView {
             executions: schedule.executions,
             max_executions: schedule.max_executions,
             next_at: schedule.next_at,
+            digest: Some(Act::resume_schedule(schedule, state).digest),
         }
     }
 }

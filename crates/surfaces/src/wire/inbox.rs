@@ -280,7 +280,7 @@ impl From<&WaitingAsk> for WaitingView {
 
 impl From<&WaitingRun> for WaitingView {
     fn from(waiting: &WaitingRun) -> Self {
-        let WaitingRun { session, run, task, since } = waiting;
+        let WaitingRun { session, run, task, since, digest } = waiting;
         let (kind, why) = match &run.state {
             RunState::Paused { reason: reason @ RunPause::Budget { .. }, .. } => {
                 (WaitingKind::Budget, reason.to_string())
@@ -291,7 +291,7 @@ impl From<&WaitingRun> for WaitingView {
         };
         Self {
             title: format!("Run {} is {}, {why}: {task}", run.number, run.state.name()),
-            run: Some(RunView::from(run)),
+            run: Some(RunView { digest: Some(digest.clone()), ..RunView::from(run) }),
             ..Self::new(kind, run.id().to_string(), *since, run_choices(run)).in_session(session)
         }
     }

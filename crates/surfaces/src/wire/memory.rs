@@ -5,6 +5,7 @@ use planwright_core::actor::Actor;
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::ranking::{Factor, RankedMemory};
 use planwright_core::memory::{MemoryItem, MemoryKind, MemoryOffer, MemoryScope, MemorySource, MemoryTrust};
+use planwright_core::presence::Act;
 use planwright_core::session::SessionIdentity;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -34,6 +35,10 @@ pub struct MemoryView {
     /// The share of each factor in the score, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<ShareView>,
+    /// Of its text. A person who lets every session read it signs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
 }
 
 /// What a rule offers to be remembered.
@@ -89,7 +94,8 @@ impl From<&MemoryItem> for MemoryView {
     fn from(item: &MemoryItem) -> Self {
         let MemoryItem { id, scope, kind, content, tags, source, author, trust, at, expires_at } = item.clone();
         let source = SourceView::from(&source);
-        Self { id, scope, kind, content, tags, source, author, trust, at, expires_at, score: 0.0, shares: Vec::new() }
+        let (digest, shares) = (Some(Act::promote(item).digest), Vec::new());
+        Self { id, scope, kind, content, tags, source, author, trust, at, expires_at, score: 0.0, shares, digest }
     }
 }
 

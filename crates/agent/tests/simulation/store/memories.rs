@@ -125,6 +125,13 @@ impl State {
         FoundMemories { items, ..FoundMemories::default() }
     }
 
+    pub(crate) fn memory_of(&self, session: &SessionIdentity, memory: &MemoryId) -> Option<MemoryItem> {
+        let may_name = |kept: &&Remembered| kept.owner.as_ref().is_none_or(|owner| owner == session);
+        let mut found =
+            self.memories.iter().flatten().filter(|kept| kept.record.item.id == *memory && !kept.record.forgotten);
+        found.find(may_name).map(|kept| kept.record.item.clone())
+    }
+
     pub(crate) fn derived_rows(&self, identity: &SessionIdentity, promoted: &[MemoryId]) -> DerivedRows {
         let Some(kept) = self.sessions.get(identity) else { return DerivedRows::default() };
         let (session, runs) = (SessionFlags::of(&kept.session), RunsRow::of(&kept.session));

@@ -109,14 +109,18 @@ fn only_a_person_promotes_forgets_and_takes_back() {
 #[test]
 fn a_promotion_is_refused_to_whom_the_policy_does_not_recognise() {
     let mut world = World::new();
-    let memory = saved(&mut world, "Ada likes tabs.").id;
+    let item = saved(&mut world, "Ada likes tabs.");
+    let memory = item.id.clone();
     world.policy.approval = ApprovalPolicy::requiring(Require::Separate);
     let promote = || command(MemoryCommand::Promote { memory: memory.clone() });
     // The surface does not say how it recognised the person.
     let refusal = world.send(Actor::person("ada", "cli"), promote()).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::PolicyDenied);
     world.policy.approvers = Approvers(vec![approver("ada", 1)]);
-    let ada = signing(&world, "ada", 1, Act::promote(&memory));
+    let shown = MemoryItem { content: "Ada likes spaces.".to_owned(), ..item.clone() };
+    let ada = signing(&world, "ada", 1, Act::promote(&shown));
+    assert_eq!(world.send(ada, promote()).unwrap_err().code, RefusalCode::StaleApproval, "another text was signed");
+    let ada = signing(&world, "ada", 1, Act::promote(&item));
     world.send(ada, promote()).unwrap();
 }
 

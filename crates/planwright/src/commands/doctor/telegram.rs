@@ -13,7 +13,7 @@ const NAME: &str = "telegram";
 pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Option<Check> {
     let options = settings.telegram.as_ref()?;
     let set_up = || format!("`{}` helps to set it up", invocation.command(["telegram"]));
-    Some(match setup::check(&options.api_url, &options.token).await {
+    Some(match setup::check(options).await {
         Err(error) => Check::wrong(NAME, error.to_string()).hint(set_up()),
         Ok(bot) => {
             let name = bot.username.unwrap_or_else(|| bot.id.to_string());
@@ -35,7 +35,7 @@ async fn webhook_problem(settings: &Settings, options: &TelegramOptions) -> Opti
         UpdateMode::Polling => return None,
         UpdateMode::Webhook { .. } => {}
     }
-    let webhook = match setup::webhook(&options.api_url, &options.token).await {
+    let webhook = match setup::webhook(options).await {
         Ok(webhook) => webhook,
         Err(error) => return Some(error.to_string()),
     };

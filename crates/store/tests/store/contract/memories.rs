@@ -74,7 +74,11 @@ pub(crate) async fn a_memory_is_found_in_its_own_session_only(store: &Store) {
         refused(named, RefusalCode::NotFound);
         refused(engine.memories().forget(&session(TWO), &person(), item.id.clone()).await, RefusalCode::NotFound);
         refused(engine.memories().promote(&session(TWO), &person(), item.id.clone()).await, RefusalCode::NotFound);
+        assert_eq!(engine.memories().get(&session(ONE), &item.id).await.unwrap(), item);
+        refused(engine.memories().get(&session(TWO), &item.id).await, RefusalCode::NotFound);
     }
+    engine.memories().forget(&session(ONE), &person(), item.id.clone()).await.unwrap();
+    refused(engine.memories().get(&session(ONE), &item.id).await, RefusalCode::NotFound);
     assert_whole(&engine).await;
 }
 
@@ -83,6 +87,7 @@ pub(crate) async fn a_promoted_memory_is_found_everywhere_until_it_is_taken_back
     let item = save(&engine, ONE, "The office closes at noon on Fridays.").await;
     let copy = engine.memories().promote(&session(ONE), &person(), item.id.clone()).await.unwrap();
     assert_eq!(copy.scope, MemoryScope::Global);
+    assert_eq!(engine.memories().get(&session(TWO), &copy.id).await.unwrap(), copy);
     assert_eq!(found_in(&engine, TWO, "office").await, [item.content.as_str()]);
     // The copy and its origin are found as one.
     assert_eq!(found_in(&engine, ONE, "office").await, [item.content.as_str()]);
@@ -122,6 +127,11 @@ pub(crate) async fn tasks_share_the_scope_of_their_goal_and_nothing_else(store: 
         assert_eq!((contents, blocked), (expected.into_iter().map(str::to_owned).collect(), 0), "{run:?}");
     }
     assert_eq!(found_in(&engine, ONE, "parser").await, ["parser fact of the session"]);
+    // A person names what a run keeps by its whole id.
+    let of_goal = engine.memories().list(&ScopeChain::of_run(&first), None, 10).await.unwrap().items;
+    for placed in of_goal {
+        assert_eq!(engine.memories().get(&session(ONE), &placed.item.id).await.unwrap(), placed.item);
+    }
 }
 
 pub(crate) async fn a_row_that_should_not_be_there_is_dropped_and_counted(store: &Store) {

@@ -41,7 +41,7 @@ struct ActBody {
     /// The id of the plan, run, schedule, memory or ask, or the name of the MCP server.
     #[schema(max_length = 512)]
     id: Option<String>,
-    /// Of the call or the tools that the person was shown, for `permit` and `accept_tools`.
+    /// Of what the person was shown. `permit` and `accept_tools` need it; anything else is refused if it has changed since then.
     digest: Option<Digest>,
     /// For `permit`.
     grant: Option<Grant>,
@@ -101,11 +101,15 @@ struct ActChallengeView {
                 "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" },
             "at": "2026-03-01T12:03:00Z", "nonce": "00ff", "passkeys": [] })),
         (status = 404, description = "There is no such thing, approver or passkey", body = ProblemBody),
-        (status = 409, description = "The plan did not stop at a step", body = ProblemBody)))]
+        (status = 409, description = "The plan did not stop at a step, or `digest` is of an earlier state", body = ProblemBody)))]
 async fn challenge(State(app): State<App>, Body(body): Body<ActBody>) -> ApiResult<Json<ActChallengeView>> {
     let approver = named(&app, body.approver.as_deref()).await?;
     app.engine().approvals().passkeys_of(&approver).await?;
+    let shown = body.digest;
     let (session, act) = body.act(&app).await?;
+    if shown.is_some_and(|shown| shown.to_string() != act.digest) {
+        return Err(Refusal::stale("It is not what was shown any more. Look at it again.").into());
+    }
     let asked = app.engine().approvals().act_challenge(&approver, session.as_ref(), act).await?;
     Ok(Json(ActChallengeView {
         approver: asked.approver,
@@ -134,16 +138,20 @@ impl ActBody {
                 let session = asking(app, &ask, self.session_id, self.channel).await?;
                 (session, Act::permit(&ask, digest, grant, None))
             }
-            ActKind::Promote => (self.session()?, Act::promote(&MemoryId::new(self.id()?)?)),
+            ActKind::Promote => {
+                let (session, memory) = (self.session()?, MemoryId::new(self.id()?)?);
+                (session.clone(), Act::promote(&app.engine().memories().get(&session, &memory).await?))
+            }
             ActKind::StartRun => {
                 let session = self.session()?;
                 let target = run_target(app, &session, self.goal_id.as_deref(), self.task_id.as_deref()).await?;
-                (session, Act::start_run(&target))
+                let act = Act::start_run(&target, &state(app, &session).await?)?;
+                (session, act)
             }
             ActKind::ResumeRun => {
                 let session = self.session()?;
-                let act = Act::resume_run(state(app, &session).await?.find_run(self.id()?)?.id());
-                (session, act)
+                let state = state(app, &session).await?;
+                (session, Act::resume_run(state.find_run(self.id()?)?, &state))
             }
             ActKind::AddSchedule => {
                 let (session, terms) = (self.session()?, given("schedule", self.schedule)?);
@@ -154,12 +162,13 @@ impl ActBody {
                     goal: goal_id(app, &session, self.goal_id).await?,
                     max_executions: terms.max_executions,
                 };
-                (session, Act::add_schedule(&new))
+                let act = Act::add_schedule(&new, &state(app, &session).await?)?;
+                (session, act)
             }
             ActKind::ResumeSchedule => {
                 let session = self.session()?;
-                let act = Act::resume_schedule(&state(app, &session).await?.find_schedule(self.id()?)?.id);
-                (session, act)
+                let state = state(app, &session).await?;
+                (session, Act::resume_schedule(state.find_schedule(self.id()?)?, &state))
             }
         };
         Ok((Some(session), act))

@@ -100,7 +100,7 @@ async fn permit(
     Path(id): Path<AskId>,
     Body(body): Body<PermissionAnswerBody>,
 ) -> ApiResult<Json<AnsweredView>> {
-    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: None };
     let name = channel.verified(&app, name, proof).await?;
     let arguments = body.arguments.map(|arguments| Box::new(Value::Object(arguments)));
     let answer = AskAnswer::Permission { grant: body.grant, note: body.note, arguments };

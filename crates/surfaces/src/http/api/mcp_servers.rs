@@ -97,7 +97,7 @@ async fn accept(
     Body(body): Body<AcceptBody>,
 ) -> ApiResult<Json<McpServerView>> {
     let (upstream, server) = (upstream(&app)?, server_name(&server)?);
-    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: None };
     let request = channel.verified(&app, request, proof).await?;
     let approvals = app.engine().approvals();
     let status = upstream.accept(&server, body.digest, &request.person(&app), &approvals).await?;

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, ActKind, ActSignature, PasskeyAssertion, Presence};
 use planwright_core::refusal::Refusal;
 use planwright_engine::approvals::UnlockedKey;
@@ -68,6 +69,9 @@ pub(in crate::http::api) struct Proof {
     pub(in crate::http::api) passphrase: Option<Passphrase>,
     /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
     pub(in crate::http::api) passkey: Option<SignedAct>,
+    /// Of what the person was shown, as the list has it. With `passphrase` it is what is signed, so that a change since then is
+    /// refused.
+    pub(in crate::http::api) digest: Option<Digest>,
 }
 
 /// The answer of a passkey to the challenge for an act. The texts but `clientData` are in base64url.
@@ -169,7 +173,11 @@ impl PassphraseChannel {
             (None, None) => return Ok(name),
             (Some(passphrase), None) => {
                 let key = self.unlock(app, &name.person(app), proof.approver.as_deref(), &passphrase).await?;
-                by(key.presence(), key.approver())
+                let presence = match proof.digest {
+                    Some(digest) => key.presence().shown(digest.to_string()),
+                    None => key.presence(),
+                };
+                by(presence, key.approver())
             }
             (None, Some(answer)) => {
                 let approver = answer.approver.clone();

@@ -48,7 +48,7 @@ macro_rules! calls {
                 (status = 404, description = "There is no such session", body = ProblemBody)))]
         async fn $list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<$List>> {
             let state = state(&app, &of.session()).await?;
-            Ok(Json($List { items: state.$items.iter().map($View::from).collect() }))
+            Ok(Json($List { items: state.$items.iter().map(|one| $View::of(&state, one)).collect() }))
         }
 
         #[utoipa::path(post, path = $path, tag = "auto", summary = $added, request_body = $New,
@@ -71,7 +71,8 @@ macro_rules! calls {
             Path(ItemId { id }): Path<ItemId>,
             Query(of): Query<OfSession>,
         ) -> ApiResult<Json<$View>> {
-            Ok(Json($View::from(state(&app, &of.session()).await?.$find(&id)?)))
+            let state = state(&app, &of.session()).await?;
+            Ok(Json($View::of(&state, state.$find(&id)?)))
         }
 
         #[derive(Debug, Deserialize, ToSchema)]

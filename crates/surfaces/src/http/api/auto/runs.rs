@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_agent::session::input::Input;
 use planwright_core::auto::StartTarget;
+use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ async fn list(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<
     let session = of.session();
     app.agent().note_interrupted_runs(&session).await?;
     let state = state(&app, &session).await?;
-    Ok(Json(Runs { items: state.runs.iter().map(RunView::from).collect() }))
+    Ok(Json(Runs { items: state.runs.iter().map(|run| RunView::of(&state, run)).collect() }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -70,6 +71,9 @@ struct NewRun {
     passphrase: Option<Passphrase>,
     /// The answer of an approver's passkey to the challenge of `/api/acts/challenge`.
     passkey: Option<SignedAct>,
+    /// Of the goal or the task as the person was shown it. With `passphrase` it is what is signed, so that a change since then is
+    /// refused.
+    digest: Option<Digest>,
 }
 
 /// Start a run
@@ -83,7 +87,8 @@ async fn start(
     channel: PassphraseChannel,
     Body(body): Body<NewRun>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
-    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let proof =
+        Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: body.digest };
     let session = lookup::session(body.session_id, body.channel);
     let target = run_target(&app, &session, body.goal_id.as_deref(), body.task_id.as_deref()).await?;
     let name = channel.verified(&app, name, proof).await?;
@@ -91,7 +96,7 @@ async fn start(
     let after = state(&app, &session).await?;
     let run = answer.run.as_ref().and_then(|run| after.run(run));
     let missing = || Refusal::new(RefusalCode::Internal, "The run is not found after its start.");
-    Ok((StatusCode::CREATED, Json(RunView::from(run.ok_or_else(missing)?))))
+    Ok((StatusCode::CREATED, Json(RunView::of(&after, run.ok_or_else(missing)?))))
 }
 
 /// What a run is started for.
@@ -175,5 +180,6 @@ async fn resume(
 }
 
 async fn find(app: &App, session: &SessionIdentity, id: &str) -> ApiResult<RunView> {
-    Ok(RunView::from(state(app, session).await?.find_run(id)?))
+    let state = state(app, session).await?;
+    Ok(RunView::of(&state, state.find_run(id)?))
 }

@@ -84,7 +84,7 @@ async fn add(
     channel: PassphraseChannel,
     Body(body): Body<NewScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<ScheduleView>)> {
-    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey };
+    let proof = Proof { approver: body.approver, passphrase: body.passphrase, passkey: body.passkey, digest: None };
     let name = channel.verified(&app, name, proof).await?;
     let session = lookup::session(body.session_id, body.channel);
     let new = NewSchedule {

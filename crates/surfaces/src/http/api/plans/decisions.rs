@@ -382,6 +382,8 @@ struct ResumeBody {
     passkey: Option<SignedAct>,
     session_id: Option<ConversationKey>,
     channel: Option<Channel>,
+    /// Of the plan that the person was shown. With `passphrase` it is what is signed, so that another plan is refused.
+    digest: Option<Digest>,
 }
 
 /// Resume a plan
@@ -403,8 +405,8 @@ async fn resume(
     Body(body): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(body.session_id, body.channel).or(of)?;
-    let ResumeBody { choice, after_step, passphrase, approver, passkey, .. } = body;
-    let name = passphrases.verified(&app, name, Proof { approver, passphrase, passkey }).await?;
+    let ResumeBody { choice, after_step, passphrase, approver, passkey, digest, .. } = body;
+    let name = passphrases.verified(&app, name, Proof { approver, passphrase, passkey, digest }).await?;
     let (session, plan) = of.address(&app, &id).await?;
     let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
     decide(&app, &name, &session, Input::ResumePlan { plan, choice, worker, after_step }).await
