@@ -6126,7 +6126,7 @@ export interface components {
          * @description The channels in which sessions can be created.
          * @enum {string}
          */
-        NewChannel: "web" | "telegram" | "cli" | "mcp" | "acp";
+        NewChannel: "web" | "telegram" | "cli" | "mcp";
         /**
          * @example {
          *       "sessionId": "k3yk3y8x",
