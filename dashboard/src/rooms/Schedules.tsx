@@ -204,8 +204,8 @@ function NewScheduleForm({ session, goals, onDone }: { session: SessionId; goals
             </select>
           </label>
         )}
+        {signing.note && <div className="form-wide">{signing.note}</div>}
         <div className="form-wide ask-buttons">
-          {signing.note}
           <Problem error={signing.problem} />
           <Button onClick={onDone}>{t("ask.back")}</Button>
           <Button type="submit" look="primary" busy={signing.busy} off={off}>
