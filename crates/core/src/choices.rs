@@ -241,7 +241,7 @@ fn of_plan(plan: &Plan, situation: impl Into<String>, list: &[PlanChoice]) -> Ch
     Choices { situation: situation.into(), list: list.iter().map(|choice| plan_choice(plan, *choice)).collect() }
 }
 
-fn plan_choice(plan: &Plan, choice: PlanChoice) -> Choice {
+pub(crate) fn plan_choice(plan: &Plan, choice: PlanChoice) -> Choice {
     let number = plan.number;
     let next = || next_step(plan).unwrap_or(1);
     let resume = |choice: StuckChoice| format!("/plan resume {number} {}", choice.as_str());
@@ -305,13 +305,16 @@ pub fn ask_choices(waiting: &WaitingAsk) -> Choices {
 }
 
 fn permit(grant: Grant, command: String) -> Choice {
-    let label = match grant {
+    Choice::new(ChoiceKind::Permit(grant), grant_label(grant), command)
+}
+
+pub(crate) const fn grant_label(grant: Grant) -> &'static str {
+    match grant {
         Grant::Once => "Allow once",
         Grant::Plan => "Allow for this plan",
         Grant::Always => "Always allow",
         Grant::No => "Do not allow",
-    };
-    Choice::new(ChoiceKind::Permit(grant), label, command)
+    }
 }
 
 /// How a person can answer in the program of an external agent that wants to make a call.

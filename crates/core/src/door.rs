@@ -2,6 +2,9 @@
 //! system have rules of their own, and none of them passes here.
 
 mod acts;
+mod how_to_sign;
+
+pub use how_to_sign::{ToSign, how_to_sign};
 
 use crate::ask::AskAnswer;
 use crate::auto::{AutoCommand, ScheduleChange};

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { sessionQuery, type SessionId } from "../session/id";
+import { once, type Proof } from "./acts";
 import { request } from "./client";
 import type { Answer, Goal, GoalStatus, MessagePage, Run, Schedule, Task, TaskStatus } from "./types";
 
@@ -58,13 +59,21 @@ export function changeTask(id: SessionId, task: string, status: TaskStatus): Pro
   return request("PATCH", `/api/tasks/${path(task)}`, { query: sessionQuery(id), body: { status } });
 }
 
-export function startRun(id: SessionId, on: { goalId?: string; taskId?: string }, key: string): Promise<Run> {
-  return request("POST", "/api/runs", { body: { ...sessionQuery(id), ...on }, idempotencyKey: key });
+/** What a run works on; without either, the first active goal or the first open task. */
+export interface RunTarget {
+  goalId?: string;
+  taskId?: string;
 }
 
+export function startRun(id: SessionId, on: RunTarget, key: string, proof?: Proof): Promise<Run> {
+  return request("POST", "/api/runs", { body: { ...sessionQuery(id), ...on, ...proof }, ...once(key, proof) });
+}
+
+export type RunChoice = "resume" | "stop";
+
 /** Lets a run continue that waits for a person, or ends it. */
-export function changeRun(id: SessionId, run: string, to: "resume" | "stop", key: string): Promise<Run> {
-  return request("POST", `/api/runs/${path(run)}/${to}`, { query: sessionQuery(id), body: {}, idempotencyKey: key });
+export function changeRun(id: SessionId, run: string, to: RunChoice, key: string, proof?: Proof): Promise<Run> {
+  return request("POST", `/api/runs/${path(run)}/${to}`, { query: sessionQuery(id), body: { ...proof }, ...once(key, proof) });
 }
 
 export interface NewSchedule {
@@ -75,12 +84,12 @@ export interface NewSchedule {
   maxExecutions?: number;
 }
 
-export function addSchedule(id: SessionId, schedule: NewSchedule, key: string): Promise<Schedule> {
-  return request("POST", "/api/schedules", { body: { ...sessionQuery(id), ...schedule }, idempotencyKey: key });
+export function addSchedule(id: SessionId, schedule: NewSchedule, key: string, proof?: Proof): Promise<Schedule> {
+  return request("POST", "/api/schedules", { body: { ...sessionQuery(id), ...schedule, ...proof }, ...once(key, proof) });
 }
 
-export function switchSchedule(id: SessionId, schedule: string, to: "pause" | "resume", key: string): Promise<Schedule> {
-  return request("POST", `/api/schedules/${path(schedule)}/${to}`, { query: sessionQuery(id), body: {}, idempotencyKey: key });
+export function switchSchedule(id: SessionId, schedule: string, to: "pause" | "resume", key: string, proof?: Proof): Promise<Schedule> {
+  return request("POST", `/api/schedules/${path(schedule)}/${to}`, { query: sessionQuery(id), body: { ...proof }, ...once(key, proof) });
 }
 
 export function deleteSchedule(id: SessionId, schedule: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { sessionQuery, type SessionId } from "../session/id";
+import { once, type Proof } from "./acts";
 import { request } from "./client";
-import type { ApproverEntry } from "../approval/ApproverFields";
-import type { ActChallenge, Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, SignedAct, StuckChoice, WorkbookDocument } from "./types";
+import type { Approvers, InboxItem, NewPasskey, PasskeyAnswer, PasskeyChallenge, Plan, PlanStyle, PlanWork, Session, SignedAct, StuckChoice, WorkbookDocument } from "./types";
 
 const path = encodeURIComponent;
 
@@ -54,13 +54,6 @@ export function decide(planId: string, decision: PlanDecision, key: string): Pro
 /** What a passkey of the approver has to sign to approve exactly this. */
 export function passkeyChallenge(planId: string, approve: Approve): Promise<PasskeyChallenge> {
   return request("POST", `/api/plans/${path(planId)}/approve/challenge`, { body: decisionBody(approve) });
-}
-
-/** What a passkey of the approver has to sign so that exactly this plan continues. */
-export function continueChallenge(planId: string, resume: Resume, approver: string): Promise<ActChallenge> {
-  const { choice, afterStep } = resume;
-  const kind = choice ?? (afterStep === undefined ? "resume" : "release");
-  return request("POST", "/api/acts/challenge", { body: { kind, id: planId, approver, ...(afterStep === undefined ? {} : { afterStep }) } });
 }
 
 /** Enrols the first approver. The code is shown once. */
@@ -167,11 +160,11 @@ export interface Answered {
 }
 
 /** Permits or refuses a call. Sent again with its key, the first answer counts. */
-export function answerPermission(item: InboxItem, answer: PermissionAnswer, key: string, verified?: ApproverEntry): Promise<Answered> {
+export function answerPermission(item: InboxItem, answer: PermissionAnswer, key: string, proof?: Proof): Promise<Answered> {
   const { digest, sessionId, channel } = item;
   const { grant, words, args } = answer;
   const more = { ...(words.trim() === "" ? {} : { words: words.trim() }), ...(args === undefined ? {} : { arguments: args }) };
-  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...more, ...verified }, ...once(key, verified) });
+  return request("POST", `/api/permissions/${path(item.id)}`, { body: { digest, sessionId, channel, grant, ...more, ...proof }, ...once(key, proof) });
 }
 
 export function answerQuestions(item: InboxItem, answers: string[], key: string): Promise<Answered> {
@@ -180,19 +173,6 @@ export function answerQuestions(item: InboxItem, answers: string[], key: string)
 }
 
 /** Accepts exactly the tools that were shown. */
-export function acceptTools(server: string, digest: string, key: string, verified?: ApproverEntry): Promise<{ name: string }> {
-  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest, ...verified }, ...once(key, verified) });
-}
-
-export type RunChoice = "resume" | "stop";
-
-/** Lets a run continue that waits for a person, or ends it. */
-export function decideRun(item: InboxItem, choice: RunChoice, key: string, verified?: ApproverEntry): Promise<{ id: string }> {
-  const { sessionId, channel } = item;
-  return request("POST", `/api/runs/${path(item.id)}/${choice}`, { query: { sessionId, channel }, body: { ...verified }, ...once(key, verified) });
-}
-
-/** A request with a passphrase takes no key. */
-function once(key: string, verified: ApproverEntry | undefined): { idempotencyKey: string } | { hasPassphrase: true } {
-  return verified === undefined ? { idempotencyKey: key } : { hasPassphrase: true };
+export function acceptTools(server: string, digest: string, key: string, proof?: Proof): Promise<{ name: string }> {
+  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest, ...proof }, ...once(key, proof) });
 }

@@ -106,6 +106,18 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "needs": [
+                         *         {
+                         *           "channel": "web",
+                         *           "starts": "separate",
+                         *           "promotes": "separate"
+                         *         },
+                         *         {
+                         *           "channel": "mcp",
+                         *           "starts": "verified",
+                         *           "promotes": "verified"
+                         *         }
+                         *       ],
                          *       "remember": 900,
                          *       "changes": [
                          *         {
@@ -228,6 +240,18 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "needs": [
+                         *         {
+                         *           "channel": "web",
+                         *           "starts": "separate",
+                         *           "promotes": "separate"
+                         *         },
+                         *         {
+                         *           "channel": "mcp",
+                         *           "starts": "verified",
+                         *           "promotes": "verified"
+                         *         }
+                         *       ],
                          *       "remember": 900,
                          *       "changes": [
                          *         {
@@ -312,6 +336,18 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "needs": [
+                         *         {
+                         *           "channel": "web",
+                         *           "starts": "separate",
+                         *           "promotes": "separate"
+                         *         },
+                         *         {
+                         *           "channel": "mcp",
+                         *           "starts": "verified",
+                         *           "promotes": "verified"
+                         *         }
+                         *       ],
                          *       "remember": 900,
                          *       "changes": [
                          *         {
@@ -393,6 +429,18 @@ export interface paths {
                          *       ],
                          *       "require": "separate",
                          *       "rules": [],
+                         *       "needs": [
+                         *         {
+                         *           "channel": "web",
+                         *           "starts": "separate",
+                         *           "promotes": "separate"
+                         *         },
+                         *         {
+                         *           "channel": "mcp",
+                         *           "starts": "verified",
+                         *           "promotes": "verified"
+                         *         }
+                         *       ],
                          *       "remember": 900,
                          *       "changes": [
                          *         {
@@ -5232,6 +5280,14 @@ export interface components {
         Activity: "running" | "paused" | "left_to_agent" | "asking";
         /** @enum {string} */
         ActKind: "resume" | "release" | "retry" | "skip" | "permit" | "promote" | "start_run" | "resume_run" | "add_schedule" | "resume_schedule" | "accept_tools";
+        /** @description Each is `any`, `separate` or `verified`. */
+        ActNeeds: {
+            channel: components["schemas"]["Channel"];
+            /** @description To let every session read a memory. */
+            promotes: string;
+            /** @description To start a run, to add a schedule, and to let one continue. */
+            starts: string;
+        };
         Actor: {
             kind: components["schemas"]["ActorKind"];
             name: string;
@@ -5256,6 +5312,8 @@ export interface components {
             afterStep?: number | null;
             /** @description The approver who signs it; it may be left out if there is one. */
             approver?: string | null;
+            /** @description For `permit`: what the call is to be made with instead of the arguments that were shown. */
+            arguments?: Record<string, unknown> | null;
             channel?: components["schemas"]["Channel"] | null;
             digest?: components["schemas"]["Digest"] | null;
             /** @description For `start_run` and `add_schedule`. */
@@ -5398,6 +5456,8 @@ export interface components {
             approvers: components["schemas"]["Approver"][];
             /** @description What was changed about who may decide since a person looked last, the oldest first. */
             changes: components["schemas"]["RecordedChange"][];
+            /** @description What acts that are no approval of a plan need, in the sessions of each channel. */
+            needs: components["schemas"]["ActNeeds"][];
             /** @description How this client is recognised: `browser` if it was signed in with a link of `planwright dashboard`, else `token`. */
             presence: string;
             /**
@@ -6070,7 +6130,7 @@ export interface components {
          * @description The channels in which sessions can be created.
          * @enum {string}
          */
-        NewChannel: "web" | "telegram" | "cli" | "mcp" | "acp";
+        NewChannel: "web" | "telegram" | "cli" | "mcp";
         /**
          * @example {
          *       "sessionId": "k3yk3y8x",

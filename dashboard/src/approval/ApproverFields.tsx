@@ -1,10 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { approversQuery } from "../api/queries";
 import type { Approver } from "../api/types";
 import { t } from "../texts/t";
-import { remember, remembered } from "./remembered";
 
 /** Which approver the person is, and their passphrase. */
 export interface ApproverEntry {
@@ -50,30 +47,4 @@ export function ApproverFields({
       </label>
     </>
   );
-}
-
-export interface Verification {
-  fields: ReactNode;
-  entry: ApproverEntry | undefined;
-  off: string | undefined;
-  /** The server took what the person gave. */
-  accepted: () => void;
-}
-
-/** The fields where a decision needs a verified person, and nothing elsewhere. */
-export function useVerification(require: string | undefined): Verification {
-  const needed = require === "verified";
-  const found = useQuery({ ...approversQuery, enabled: needed }).data;
-  const approvers = found?.approvers ?? [];
-  const [entry, setEntry] = useApproverEntry(approvers);
-  const given = remembered();
-  if (!needed) return { fields: null, entry: undefined, off: undefined, accepted: () => {} };
-  if (given !== undefined) return { fields: null, entry: given, off: undefined, accepted: () => {} };
-  const off = approvers.length === 0 ? t("verify.none") : entry.passphrase === "" ? t("verify.offEmpty") : undefined;
-  return {
-    fields: approvers.length === 0 ? <p className="secondary">{t("verify.none")}</p> : <ApproverFields approvers={approvers} entry={entry} onChange={setEntry} />,
-    entry,
-    off,
-    accepted: () => remember(entry, found?.remember ?? 0),
-  };
 }

@@ -10,7 +10,7 @@ afterEach(cleanup);
 
 test.each(["browser", "token"])("a person in a %s reads what was changed, by whom and from where", (presence) => {
   const change = { at: "2026-03-01T12:03:00Z", what: "the approval policy was weakened from `verified` to `any`", by: "ada through cli", recognised: "at a terminal, not verified", weakens: true };
-  const found = { approvers: [], require: "any", rules: [], changes: [change], presence, remember: 0 } as Approvers;
+  const found = { approvers: [], require: "any", rules: [], needs: [], changes: [change], presence, remember: 0 } as Approvers;
   const { container, getByRole } = render(
     <QueryClientProvider client={new QueryClient()}>
       <Changes found={found} />

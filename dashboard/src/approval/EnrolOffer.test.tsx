@@ -15,7 +15,7 @@ afterEach(() => {
 
 function offered(approvers: Approvers["approvers"]) {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
-  client.setQueryData(approversQuery.queryKey, { approvers, require: "separate", rules: [], remember: 900, changes: [], presence: "browser" });
+  client.setQueryData(approversQuery.queryKey, { approvers, require: "separate", rules: [], needs: [], remember: 900, changes: [], presence: "browser" });
   return render(
     <QueryClientProvider client={client}>
       <EnrolOffer />

@@ -19,6 +19,7 @@ export function VerifyDialog({
   onPassphrase,
   onPasskey,
   onClose,
+  children,
 }: {
   title: string;
   words: string;
@@ -32,6 +33,8 @@ export function VerifyDialog({
   /** Answers when the passkey has signed, or when the person did not want to. */
   onPasskey: (approver: string) => Promise<void>;
   onClose: () => void;
+  /** What is signed. */
+  children?: ReactNode;
 }): ReactNode {
   const query = useQuery(approversQuery);
   const approvers = query.data?.approvers ?? [];
@@ -64,6 +67,7 @@ export function VerifyDialog({
         }}
       >
         <p>{words}</p>
+        {children}
         {query.isPending && <Loading />}
         {query.isSuccess && approvers.length === 0 && <p role="alert">{t("verify.none")}</p>}
         {approvers.length > 0 && <ApproverFields approvers={approvers} entry={entry} onChange={setEntry} autoFocus={here.length === 0} />}

@@ -2,12 +2,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
-import { answerPermission, answerQuestions, type PermissionGrant } from "../api/decisions";
+import { permitAct, type Proof } from "../api/acts";
+import { answerPermission, answerQuestions, type PermissionAnswer, type PermissionGrant } from "../api/decisions";
 import { newId } from "../api/newId";
 import { inboxQuery, planQuery } from "../api/queries";
 import type { InboxItem } from "../api/types";
-import { useVerification } from "../approval/ApproverFields";
-import { forgetWrong } from "../approval/remembered";
+import { useSigning } from "../approval/useSigning";
 import { inboxTitle, isAsk } from "../pages/inboxItems";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { SessionName } from "../session/SessionName";
@@ -72,8 +72,7 @@ function useAnswer<T>(send: (answer: T, key: string) => Promise<{ words: string 
   return useMutation({
     mutationFn: (answer: T) => send(answer, key.current),
     onSuccess: (answered) => say(answered.words, { tone: "done" }),
-    onError: (problem) => {
-      forgetWrong(problem);
+    onError: () => {
       key.current = newId();
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
@@ -93,18 +92,26 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
   const edited = texts === undefined ? undefined : editedCall(call.arguments, texts);
   const wrong = edited && "wrong" in edited ? edited.wrong : undefined;
   const changed = edited && "args" in edited && edited.isChanged ? edited.args : undefined;
-  const verification = useVerification(item.require);
-  const answer = useAnswer((grant: PermissionGrant, key) => answerPermission(item, { grant, words, args: grant === "once" ? changed : undefined }, key, grant === "no" ? undefined : verification.entry));
+  const signing = useSigning(item.require, "permit");
+  const answer = useAnswer(({ given, proof }: { given: PermissionAnswer; proof: Proof | undefined }, key) => answerPermission(item, given, key, proof));
   const shownAt = useRef(Infinity);
   useEffect(() => {
     shownAt.current = performance.now();
   }, []);
   // What was changed is another call: it is allowed once.
   const actions = item.actions.filter(({ name }) => texts === undefined || name === "no" || name === "once");
-  const off = wrong === undefined ? verification.off : t("ask.editWrong", { name: wrong });
+  const off = wrong === undefined ? undefined : t("ask.editWrong", { name: wrong });
   const give = (grant: PermissionGrant) => {
-    if (!actions.some(({ name }) => name === grant) || answer.isPending || (grant !== "no" && off !== undefined)) return;
-    answer.mutate(grant, grant === "no" ? {} : { onSuccess: verification.accepted });
+    const action = actions.find(({ name }) => name === grant);
+    if (action === undefined || answer.isPending || (grant !== "no" && off !== undefined)) return;
+    const given = { grant, words, args: grant === "once" ? changed : undefined };
+    void signing.begin({
+      title: t("sign.permit"),
+      send: action.label,
+      shown: <CallAsked session={sessionIdOf(item)} tool={call.tool} args={given.args ?? call.arguments} />,
+      act: grant === "no" ? undefined : permitAct(item, given),
+      perform: (proof) => answer.mutateAsync({ given, proof }),
+    });
   };
   const byKey = (grant: PermissionGrant) => () => {
     if (performance.now() - shownAt.current >= MIN_SHOWN) give(grant);
@@ -132,18 +139,18 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
         )}
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
-        {answer.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(answer.error) })}</Banner>}
+        {signing.problem !== undefined && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(signing.problem) })}</Banner>}
         <label className="decision-note">
           <span>{t("ask.words")}</span>
           <textarea dir="auto" rows={1} value={words} maxLength={16384} onChange={(event) => setWords(event.target.value)} />
         </label>
-        {verification.fields}
+        {signing.note}
         <div className="decision-row">
           <div className="decision-buttons">
             {actions.map(({ name, label }) => {
               const grant = name as PermissionGrant;
               return (
-                <Button key={name} look={LOOKS[grant] ?? "plain"} off={grant === "no" ? undefined : off} busy={answer.isPending} aria-busy={answer.isPending && answer.variables === grant} aria-keyshortcuts={KEYS[grant]} onClick={() => give(grant)}>
+                <Button key={name} look={LOOKS[grant] ?? "plain"} off={grant === "no" ? undefined : off} busy={answer.isPending} aria-busy={answer.isPending && answer.variables.given.grant === grant} aria-keyshortcuts={KEYS[grant]} onClick={() => give(grant)}>
                   {grant === "once" && changed !== undefined ? t("ask.onceChanged") : label}
                   <kbd className="keys" aria-hidden="true">
                     {KEYS[grant]}
@@ -153,6 +160,7 @@ function Permission({ item, call }: { item: InboxItem; call: NonNullable<InboxIt
             })}
           </div>
         </div>
+        {signing.dialog}
       </section>
     </>
   );

@@ -15,6 +15,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { PlanBadge, planState } from "../ui/status";
+import { Refusal } from "../ui/Words";
 import { mentionPieces } from "./mentions";
 import type { Row } from "./rows";
 import { ToolCalls } from "./ToolCalls";
@@ -154,7 +155,7 @@ function Command({ outgoing, reply, onDismiss }: { outgoing: Outgoing; reply: st
       {reply !== "" && <Markdown text={reply} />}
       {outgoing.problem && (
         <p className="problem" role="alert">
-          {sentence(outgoing.problem.detail)}
+          <Refusal text={sentence(outgoing.problem.detail)} />
         </p>
       )}
     </article>

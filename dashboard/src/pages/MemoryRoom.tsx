@@ -2,10 +2,12 @@ import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from 
 import { useParams } from "@tanstack/react-router";
 import { useDeferredValue, useState, type ReactNode } from "react";
 
+import { promoteAct } from "../api/acts";
 import { forgetMemory, memoryQuery, promoteMemory, saveMemory, undoMemory } from "../api/memory";
 import { newId } from "../api/newId";
 import type { Memory, MemoryKind } from "../api/types";
 import { useKey } from "../api/useKey";
+import { useNeeds, useSigning } from "../approval/useSigning";
 import { useFollowSession } from "../live/useLive";
 import { Confirm, Problem } from "../rooms/parts";
 import type { SessionId } from "../session/id";
@@ -26,6 +28,7 @@ export function MemoryRoom(): ReactNode {
   const words = useDeferredValue(search.trim());
   const memories = useInfiniteQuery({ ...memoryQuery(session, words), placeholderData: keepPreviousData });
   const undo = useUndo(session);
+  const signing = useSigning(useNeeds(session)?.promotes, "promote");
   const items = memories.data?.pages.flatMap((page) => page.items) ?? [];
   const damaged = memories.data?.pages.flatMap((page) => page.damaged ?? []) ?? [];
   const best = Math.max(0, ...items.map((item) => item.score));
@@ -53,6 +56,7 @@ export function MemoryRoom(): ReactNode {
           </Empty>
         )}
         {damaged.length > 0 && <p className="problem">{t("memory.damaged", { count: damaged.length })}</p>}
+        {items.some((item) => item.scope !== "global") && signing.note}
         <ul className="rows" aria-label={t("rooms.memory")}>
           {items.map((item) => (
             <MemoryRow key={item.id} session={session} item={item} best={best} onUndo={() => undo.mutate()} />
@@ -137,6 +141,31 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
     onError: (error) => say(errorWords(error), { tone: "failed" }),
     onSettled: () => client.invalidateQueries({ queryKey: ["memory"] }),
   });
+  const signing = useSigning(useNeeds(session)?.promotes, "promote");
+  const quoted = (
+    <blockquote className="quoted">
+      <Visible text={item.content} />
+    </blockquote>
+  );
+  const promote = async () => {
+    const problem = await signing.begin({
+      title: t("memory.askPromote"),
+      send: t("memory.promote"),
+      shown: (
+        <>
+          <p>{t("memory.promoteWords")}</p>
+          {quoted}
+        </>
+      ),
+      act: promoteAct(session, item.id),
+      perform: async (proof) => {
+        await promoteMemory(session, item.id, key, proof);
+        await client.invalidateQueries({ queryKey: ["memory"] });
+        say(t("memory.promoted"), { tone: "done", for: 10_000, action: { label: t("undo"), act: onUndo } });
+      },
+    });
+    if (problem !== undefined) throw problem;
+  };
   const isGlobal = item.scope === "global";
   const shares = item.shares ?? [];
   return (
@@ -184,7 +213,7 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
       <Menu
         trigger={<IconButton icon="more" label={t("memory.change")} />}
         items={[
-          ...(isGlobal ? [] : [{ label: t("memory.promote"), icon: "outside" as const, act: () => setPromoting(true) }]),
+          ...(isGlobal ? [] : [{ label: t("memory.promote"), icon: "outside" as const, act: () => (signing.asks ? void promote() : setPromoting(true)) }]),
           { label: t("memory.forget"), icon: "trash" as const, danger: true, act: () => forget.mutate() },
         ]}
       />
@@ -193,18 +222,13 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
           title={t("memory.askPromote")}
           button={t("memory.promote")}
           onClose={() => setPromoting(false)}
-          act={async () => {
-            await promoteMemory(session, item.id, key);
-            await client.invalidateQueries({ queryKey: ["memory"] });
-            say(t("memory.promoted"), { tone: "done", for: 10_000, action: { label: t("undo"), act: onUndo } });
-          }}
+          act={promote}
         >
           <p>{t("memory.promoteWords")}</p>
-          <blockquote className="quoted">
-            <Visible text={item.content} />
-          </blockquote>
+          {quoted}
         </Confirm>
       )}
+      {signing.dialog}
     </li>
   );
 }

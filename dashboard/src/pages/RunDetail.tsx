@@ -1,12 +1,12 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, type ReactNode } from "react";
 
-import { decideRun, type RunChoice } from "../api/decisions";
+import { resumeRunAct } from "../api/acts";
+import { changeRun, type RunChoice } from "../api/auto";
 import { newId } from "../api/newId";
 import type { InboxItem } from "../api/types";
-import { useVerification } from "../approval/ApproverFields";
-import { forgetWrong } from "../approval/remembered";
+import { useSigning } from "../approval/useSigning";
 import { sessionIdOf } from "../session/id";
 import { SessionName } from "../session/SessionName";
 import { t } from "../texts/t";
@@ -19,19 +19,29 @@ import { inboxTitle } from "./inboxItems";
 export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<InboxItem["run"]> }): ReactNode {
   const client = useQueryClient();
   const key = useRef(newId());
-  const verification = useVerification(item.require);
-  const decide = useMutation({
-    mutationFn: (choice: RunChoice) => decideRun(item, choice, key.current, choice === "resume" ? verification.entry : undefined),
-    onSuccess: (_, choice) => {
-      if (choice === "resume") verification.accepted();
-      say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" });
-    },
-    onError: (problem) => {
-      forgetWrong(problem);
-      key.current = newId();
-    },
-    onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
-  });
+  const signing = useSigning(item.require, "run");
+  const decide = (choice: RunChoice) =>
+    void signing.begin({
+      title: t("sign.resumeRun", { n: run.number }),
+      send: t("sign.resumeRun", { n: run.number }),
+      shown: (
+        <p dir="auto">
+          <Visible text={item.title} />
+        </p>
+      ),
+      act: choice === "resume" ? resumeRunAct(sessionIdOf(item), run.id) : undefined,
+      perform: async (proof) => {
+        try {
+          await changeRun(sessionIdOf(item), run.id, choice, key.current, proof);
+          say(t(choice === "resume" ? "run.resumed" : "run.stopped", { number: run.number }), { tone: "done" });
+        } catch (problem) {
+          key.current = newId();
+          throw problem;
+        } finally {
+          void client.invalidateQueries({ queryKey: ["inbox"] });
+        }
+      },
+    });
   return (
     <>
       <header className="inbox-detail-head">
@@ -56,17 +66,18 @@ export function RunDetail({ item, run }: { item: InboxItem; run: NonNullable<Inb
         </p>
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
-        {decide.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(decide.error) })}</Banner>}
-        {verification.fields}
+        {signing.problem !== undefined && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(signing.problem) })}</Banner>}
+        {signing.note}
         <div className="decision-row">
           <div className="decision-buttons">
             {run.actions.map(({ name, label }) => (
-              <Button key={name} look={name === "resume" ? "primary" : undefined} off={name === "resume" ? verification.off : undefined} busy={decide.isPending} onClick={() => decide.mutate(name as RunChoice)}>
+              <Button key={name} look={name === "resume" ? "primary" : undefined} busy={signing.busy} onClick={() => decide(name as RunChoice)}>
                 {label}
               </Button>
             ))}
           </div>
         </div>
+        {signing.dialog}
       </section>
     </>
   );

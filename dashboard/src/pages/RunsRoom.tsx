@@ -1,12 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
-import { changeRun, goalsQuery, runMessagesQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
-import type { RunChoice } from "../api/decisions";
+import { resumeRunAct, startRunAct } from "../api/acts";
+import { changeRun, goalsQuery, type RunChoice, runMessagesQuery, runsQuery, type RunTarget, schedulesQuery, startRun, tasksQuery } from "../api/auto";
 import { newId } from "../api/newId";
 import type { Goal, Run, Task } from "../api/types";
 import { useKey } from "../api/useKey";
+import { useNeeds, useSigning } from "../approval/useSigning";
 import { useFollowSession } from "../live/useLive";
 import { Markdown } from "../markdown/Markdown";
 import { Elapsed } from "../plan/StepList";
@@ -60,44 +61,60 @@ function StartRun({ session, goals, tasks }: { session: SessionId; goals: readon
   const key = useKey();
   const active = goals.filter((goal) => goal.status === "active");
   const open = tasks.filter((task) => task.status === "open");
-  const start = useMutation({
-    mutationFn: () => {
-      const [kind, id] = on.split(":");
-      return startRun(session, kind === "goal" && id ? { goalId: id } : kind === "task" && id ? { taskId: id } : {}, key.of(on));
-    },
-    onSuccess: () => key.renew(),
-    onSettled: () => client.invalidateQueries({ queryKey: ["auto", session] }),
-  });
+  const signing = useSigning(useNeeds(session)?.starts, "run");
+  const start = () => {
+    const [kind, id] = on.split(":");
+    const target: RunTarget = kind === "goal" && id ? { goalId: id } : kind === "task" && id ? { taskId: id } : {};
+    const named = goals.find((one) => one.id === target.goalId) ?? tasks.find((one) => one.id === target.taskId);
+    void signing.begin({
+      title: t("runs.start"),
+      send: t("runs.start"),
+      shown: <p>{named ? <Visible text={named.title} /> : t("runs.onFirst")}</p>,
+      act: startRunAct(session, target),
+      perform: async (proof) => {
+        try {
+          await startRun(session, target, key.of(on), proof);
+          key.renew();
+        } finally {
+          void client.invalidateQueries({ queryKey: ["auto", session] });
+        }
+      },
+    });
+  };
   const nothing = active.length === 0 && open.length === 0;
   return (
-    <form
-      className="line-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        start.mutate();
-      }}
-    >
-      <label>
-        <span className="visually-hidden">{t("runs.on")}</span>
-        <select value={on} onChange={(event) => setOn(event.target.value)}>
-          <option value="">{t("runs.onFirst")}</option>
-          {active.map((goal) => (
-            <option key={goal.id} value={`goal:${goal.id}`}>
-              {t("runs.onGoal", { n: goal.number, title: visible(goal.title) })}
-            </option>
-          ))}
-          {open.map((task) => (
-            <option key={task.id} value={`task:${task.id}`}>
-              {t("runs.onTask", { n: task.number, title: visible(task.title) })}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Button type="submit" look="primary" icon="run" busy={start.isPending} off={nothing ? t("runs.offNothing") : undefined}>
-        {t("runs.start")}
-      </Button>
-      <Problem error={start.error} />
-    </form>
+    <>
+      <form
+        className="line-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!nothing && !signing.busy) start();
+        }}
+      >
+        <label>
+          <span className="visually-hidden">{t("runs.on")}</span>
+          <select value={on} onChange={(event) => setOn(event.target.value)}>
+            <option value="">{t("runs.onFirst")}</option>
+            {active.map((goal) => (
+              <option key={goal.id} value={`goal:${goal.id}`}>
+                {t("runs.onGoal", { n: goal.number, title: visible(goal.title) })}
+              </option>
+            ))}
+            {open.map((task) => (
+              <option key={task.id} value={`task:${task.id}`}>
+                {t("runs.onTask", { n: task.number, title: visible(task.title) })}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Button type="submit" look="primary" icon="run" busy={signing.busy} off={nothing ? t("runs.offNothing") : undefined}>
+          {t("runs.start")}
+        </Button>
+        {signing.note}
+        <Problem error={signing.problem} />
+      </form>
+      {signing.dialog}
+    </>
   );
 }
 
@@ -114,18 +131,28 @@ const LOOKS: Record<RunState, [Tone, Shape]> = {
 function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run; goals: readonly Goal[]; tasks: readonly Task[] }): ReactNode {
   const client = useQueryClient();
   const [key] = useState(newId);
-  const change = useMutation({
-    mutationFn: (to: RunChoice) => changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`),
-    onError: (error) => say(errorWords(error), { tone: "failed" }),
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: ["auto", session] });
-      void client.invalidateQueries({ queryKey: ["inbox"] });
-    },
-  });
-  const state = run.state as RunState;
-  const [tone, shape] = LOOKS[state] ?? ["quiet", "circle"];
   const goal = goals.find((one) => one.id === run.goalId);
   const task = tasks.find((one) => one.id === run.taskId);
+  const signing = useSigning(useNeeds(session)?.starts, "run");
+  const change = async (to: RunChoice) => {
+    const problem = await signing.begin({
+      title: t("sign.resumeRun", { n: run.number }),
+      send: t("sign.resumeRun", { n: run.number }),
+      shown: <p>{task ? <Visible text={task.title} /> : goal && <Visible text={goal.title} />}</p>,
+      act: to === "resume" ? resumeRunAct(session, run.id) : undefined,
+      perform: async (proof) => {
+        try {
+          await changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`, proof);
+        } finally {
+          void client.invalidateQueries({ queryKey: ["auto", session] });
+          void client.invalidateQueries({ queryKey: ["inbox"] });
+        }
+      },
+    });
+    if (problem !== undefined) say(errorWords(problem), { tone: "failed" });
+  };
+  const state = run.state as RunState;
+  const [tone, shape] = LOOKS[state] ?? ["quiet", "circle"];
   const waits = state === "paused" || state === "interrupted";
   return (
     <article className="card" aria-label={t("runs.number", { n: run.number })}>
@@ -138,7 +165,7 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
         </h3>
         <div className="card-actions">
           {run.actions.map(({ name, label }) => (
-            <Button key={name} look={name === "resume" ? "primary" : undefined} icon={name === "stop" ? "stop" : undefined} busy={change.isPending} onClick={() => change.mutate(name as RunChoice)}>
+            <Button key={name} look={name === "resume" ? "primary" : undefined} icon={name === "stop" ? "stop" : undefined} busy={signing.busy} onClick={() => void change(name as RunChoice)}>
               {label}
             </Button>
           ))}
@@ -165,6 +192,7 @@ function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run;
         {state === "running" && <Elapsed from={run.startedAt} to={undefined} />}
         {run.scheduleId !== undefined && <span>{t("runs.bySchedule")}</span>}
       </p>
+      {signing.dialog}
       <RunMessages session={session} run={run} />
     </article>
   );

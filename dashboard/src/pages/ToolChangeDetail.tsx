@@ -1,11 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
 
+import { acceptToolsAct } from "../api/acts";
 import { acceptTools } from "../api/decisions";
 import { newId } from "../api/newId";
 import type { InboxItem } from "../api/types";
-import { useVerification } from "../approval/ApproverFields";
-import { forgetWrong } from "../approval/remembered";
+import { useSigning } from "../approval/useSigning";
 import { t } from "../texts/t";
 import { Banner, Button, errorWords } from "../ui/basics";
 import { Visible } from "../ui/hidden";
@@ -16,19 +16,24 @@ import { inboxTitle } from "./inboxItems";
 export function ToolChangeDetail({ item, change }: { item: InboxItem; change: NonNullable<InboxItem["toolChange"]> }): ReactNode {
   const client = useQueryClient();
   const key = useRef(newId());
-  const verification = useVerification(item.require);
-  const accept = useMutation({
-    mutationFn: () => acceptTools(change.server, item.digest, key.current, verification.entry),
-    onSuccess: () => {
-      verification.accepted();
-      say(t("toolChange.accepted", { server: change.server }), { tone: "done" });
-    },
-    onError: (problem) => {
-      forgetWrong(problem);
-      key.current = newId();
-    },
-    onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
-  });
+  const signing = useSigning(item.require, "tools");
+  const accept = () =>
+    void signing.begin({
+      title: t("sign.tools", { server: change.server }),
+      send: t("toolChange.accept"),
+      act: acceptToolsAct(change.server, item.digest),
+      perform: async (proof) => {
+        try {
+          await acceptTools(change.server, item.digest, key.current, proof);
+          say(t("toolChange.accepted", { server: change.server }), { tone: "done" });
+        } catch (problem) {
+          key.current = newId();
+          throw problem;
+        } finally {
+          void client.invalidateQueries({ queryKey: ["inbox"] });
+        }
+      },
+    });
   return (
     <>
       <header className="inbox-detail-head">
@@ -47,15 +52,16 @@ export function ToolChangeDetail({ item, change }: { item: InboxItem; change: No
         </pre>
       </div>
       <section className="decision" aria-label={t("ask.choose")}>
-        {accept.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(accept.error) })}</Banner>}
-        {verification.fields}
+        {signing.problem !== undefined && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(signing.problem) })}</Banner>}
+        {signing.note}
         <div className="decision-row">
           <div className="decision-buttons">
-            <Button look="primary" off={verification.off} busy={accept.isPending} onClick={() => accept.mutate()}>
+            <Button look="primary" busy={signing.busy} onClick={accept}>
               {t("toolChange.accept")}
             </Button>
           </div>
         </div>
+        {signing.dialog}
       </section>
     </>
   );

@@ -3,7 +3,8 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
-import { continueChallenge, passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision, type Resume } from "../api/decisions";
+import { actChallenge, continueAct } from "../api/acts";
+import { passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision, type Resume } from "../api/decisions";
 import { reviewQuery } from "../api/review";
 import type { Plan } from "../api/types";
 import { signActWithPasskey, signWithPasskey } from "../approval/passkeys";
@@ -122,7 +123,8 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     else decision.send({ ...made, ...given });
   };
   const continueWithPasskey = async (made: Resume, approver: string) => {
-    const passkey = await signActWithPasskey(await continueChallenge(plan.id, made, approver));
+    const act = continueAct(plan.id, made);
+    const passkey = act && (await signActWithPasskey(await actChallenge(act, approver)));
     if (passkey !== undefined) decision.send({ ...made, approver, passkey });
   };
   const approve = async () => {
@@ -178,7 +180,8 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
           {t("approve.offUnread")}
         </p>
       )}
-      {needsVerified && has("approve") && <SignatureNote people={plan.needs?.people ?? 1} />}
+      {needsVerified && has("approve") && <SignatureNote what="approve" people={plan.needs?.people ?? 1} />}
+      {needsVerified && !has("approve") && direct.some(({ made }) => made.choice !== "stop") && <SignatureNote what="continue" />}
       {plan.incompleteApproval !== undefined && has("approve") && (
         <Banner tone="waiting" icon="person">
           {t("approve.bySome", { words: plan.incompleteApproval.words })}

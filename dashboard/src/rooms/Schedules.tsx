@@ -1,10 +1,12 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useState, type ReactNode } from "react";
 
+import { addScheduleAct, resumeScheduleAct } from "../api/acts";
 import { addSchedule, deleteSchedule, switchSchedule, type NewSchedule } from "../api/auto";
 import { newId } from "../api/newId";
 import type { Goal, Schedule } from "../api/types";
 import { useKey } from "../api/useKey";
+import { useNeeds, useSigning } from "../approval/useSigning";
 import type { SessionId } from "../session/id";
 import { exactTimeIn, t } from "../texts/t";
 import { Button, Empty, errorWords, IconButton } from "../ui/basics";
@@ -16,6 +18,7 @@ import { Confirm, Problem, RoomSection } from "./parts";
 
 export function Schedules({ session, schedules, goals }: { session: SessionId; schedules: readonly Schedule[]; goals: readonly Goal[] }): ReactNode {
   const [adding, setAdding] = useState(false);
+  const signing = useSigning(useNeeds(session)?.starts, "schedule");
   return (
     <RoomSection
       title={t("schedules.title")}
@@ -27,6 +30,7 @@ export function Schedules({ session, schedules, goals }: { session: SessionId; s
         )
       }
     >
+      {!adding && schedules.some(({ status }) => status === "paused") && signing.note}
       {adding && <NewScheduleForm session={session} goals={goals} onDone={() => setAdding(false)} />}
       {schedules.length === 0 && !adding && (
         <Empty title={t("schedules.none")}>
@@ -49,19 +53,25 @@ function ScheduleRow({ session, schedule }: { session: SessionId; schedule: Sche
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
   const reload = () => client.invalidateQueries({ queryKey: ["auto", session] });
-  const change = useMutation({
-    mutationFn: (to: "pause" | "resume") => switchSchedule(session, schedule.id, to, newId()),
-    onError: (error) => say(errorWords(error), { tone: "failed" }),
-    onSettled: reload,
-  });
+  const signing = useSigning(useNeeds(session)?.starts, "schedule");
+  const change = async (to: "pause" | "resume") => {
+    const problem = await signing.begin({
+      title: t("sign.resumeSchedule", { n: schedule.number }),
+      send: t("schedules.resume"),
+      shown: <ScheduleTerms {...schedule} />,
+      act: to === "resume" ? resumeScheduleAct(session, schedule.id) : undefined,
+      perform: (proof) => switchSchedule(session, schedule.id, to, newId(), proof).finally(reload),
+    });
+    if (problem !== undefined) say(errorWords(problem), { tone: "failed" });
+  };
   const state = schedule.status as ScheduleState;
   const [tone, shape] = LOOKS[state] ?? ["quiet", "circle"];
   const remove = { label: t("schedules.delete"), icon: "trash" as const, danger: true, act: () => setAsking(true) };
   const items =
     state === "active"
-      ? [{ label: t("schedules.pause"), icon: "pause" as const, act: () => change.mutate("pause") }, remove]
+      ? [{ label: t("schedules.pause"), icon: "pause" as const, act: () => void change("pause") }, remove]
       : state === "paused"
-        ? [{ label: t("schedules.resume"), icon: "run" as const, act: () => change.mutate("resume") }, remove]
+        ? [{ label: t("schedules.resume"), icon: "run" as const, act: () => void change("resume") }, remove]
         : [remove];
   return (
     <li className="row">
@@ -79,12 +89,22 @@ function ScheduleRow({ session, schedule }: { session: SessionId; schedule: Sche
         </span>
       </div>
       <Menu trigger={<IconButton icon="more" label={t("schedules.change", { n: schedule.number })} />} items={items} />
+      {signing.dialog}
       {asking && (
         <Confirm title={t("schedules.askDelete", { n: schedule.number })} button={t("schedules.delete")} danger onClose={() => setAsking(false)} act={() => deleteSchedule(session, schedule.id).then(reload)}>
           <p>{t("schedules.deleteWords")}</p>
         </Confirm>
       )}
     </li>
+  );
+}
+
+/** What is done, and when. */
+function ScheduleTerms({ title, cron, timeZone }: { title: string; cron: string; timeZone: string }): ReactNode {
+  return (
+    <p>
+      <Visible text={title} /> <code>{cron}</code> <span className="secondary">{timeZone}</span>
+    </p>
   );
 }
 
@@ -107,84 +127,93 @@ function NewScheduleForm({ session, goals, onDone }: { session: SessionId; goals
   const [goal, setGoal] = useState("");
   const zones = useMemo(() => [...new Set(["UTC", timeZone, ...Intl.supportedValuesOf("timeZone")])], [timeZone]);
   const id = useId();
-  const add = useMutation({
-    mutationFn: () => {
-      const schedule: NewSchedule = { title: title.trim(), cron: cron.trim(), timeZone, ...(goal === "" ? {} : { goalId: goal }), ...(most === "" ? {} : { maxExecutions: Number(most) }) };
-      return addSchedule(session, schedule, key.of(schedule));
-    },
-    onSuccess: async () => {
-      key.renew();
-      await client.invalidateQueries({ queryKey: ["auto", session] });
-      onDone();
-    },
-  });
+  const signing = useSigning(useNeeds(session)?.starts, "schedule");
+  const add = () => {
+    const schedule: NewSchedule = { title: title.trim(), cron: cron.trim(), timeZone, ...(goal === "" ? {} : { goalId: goal }), ...(most === "" ? {} : { maxExecutions: Number(most) }) };
+    void signing.begin({
+      title: t("schedules.new"),
+      send: t("schedules.add"),
+      shown: <ScheduleTerms {...schedule} />,
+      act: addScheduleAct(session, schedule),
+      perform: async (proof) => {
+        await addSchedule(session, schedule, key.of(schedule), proof);
+        key.renew();
+        await client.invalidateQueries({ queryKey: ["auto", session] });
+        onDone();
+      },
+    });
+  };
   const preset = PRESETS.find(([, line]) => line === cron.trim())?.[0] ?? "own";
   const off = title.trim() === "" ? t("schedules.offTitle") : cron.trim().split(/\s+/).length === 5 ? undefined : t("schedules.offCron");
   return (
-    <form
-      className="card form-grid"
-      aria-label={t("schedules.new")}
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate();
-      }}
-    >
-      <label className="form-wide">
-        <span>{t("schedules.what")}</span>
-        <input autoFocus value={title} maxLength={2_000} onChange={(event) => setTitle(event.target.value)} />
-      </label>
-      <label>
-        <span>{t("schedules.when")}</span>
-        <select value={preset} onChange={(event) => setCron(PRESETS.find(([name]) => name === event.target.value)?.[1] ?? cron)}>
-          {PRESETS.map(([name]) => (
-            <option key={name} value={name}>
-              {t(`schedules.preset.${name}`)}
-            </option>
-          ))}
-          <option value="own">{t("schedules.preset.own")}</option>
-        </select>
-      </label>
-      <label>
-        <span>{t("schedules.cron")}</span>
-        <input className="mono" value={cron} aria-describedby={`${id}-cron`} onChange={(event) => setCron(event.target.value)} />
-        <small id={`${id}-cron`} className="secondary">
-          {t("schedules.cronWords")}
-        </small>
-      </label>
-      <label>
-        <span>{t("schedules.zone")}</span>
-        <select value={timeZone} onChange={(event) => setTimeZone(event.target.value)}>
-          {zones.map((zone) => (
-            <option key={zone} value={zone}>
-              {zone}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span>{t("schedules.most")}</span>
-        <input type="number" min={1} value={most} onChange={(event) => setMost(event.target.value)} />
-      </label>
-      {goals.length > 0 && (
+    <>
+      <form
+        className="card form-grid"
+        aria-label={t("schedules.new")}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (off === undefined && !signing.busy) add();
+        }}
+      >
+        <label className="form-wide">
+          <span>{t("schedules.what")}</span>
+          <input autoFocus value={title} maxLength={2_000} onChange={(event) => setTitle(event.target.value)} />
+        </label>
         <label>
-          <span>{t("schedules.goal")}</span>
-          <select value={goal} onChange={(event) => setGoal(event.target.value)}>
-            <option value="">{t("schedules.noGoal")}</option>
-            {goals.map((one) => (
-              <option key={one.id} value={one.id}>
-                {visible(one.title)}
+          <span>{t("schedules.when")}</span>
+          <select value={preset} onChange={(event) => setCron(PRESETS.find(([name]) => name === event.target.value)?.[1] ?? cron)}>
+            {PRESETS.map(([name]) => (
+              <option key={name} value={name}>
+                {t(`schedules.preset.${name}`)}
+              </option>
+            ))}
+            <option value="own">{t("schedules.preset.own")}</option>
+          </select>
+        </label>
+        <label>
+          <span>{t("schedules.cron")}</span>
+          <input className="mono" value={cron} aria-describedby={`${id}-cron`} onChange={(event) => setCron(event.target.value)} />
+          <small id={`${id}-cron`} className="secondary">
+            {t("schedules.cronWords")}
+          </small>
+        </label>
+        <label>
+          <span>{t("schedules.zone")}</span>
+          <select value={timeZone} onChange={(event) => setTimeZone(event.target.value)}>
+            {zones.map((zone) => (
+              <option key={zone} value={zone}>
+                {zone}
               </option>
             ))}
           </select>
         </label>
-      )}
-      <div className="form-wide ask-buttons">
-        <Problem error={add.error} />
-        <Button onClick={onDone}>{t("ask.back")}</Button>
-        <Button type="submit" look="primary" busy={add.isPending} off={off}>
-          {t("schedules.add")}
-        </Button>
-      </div>
-    </form>
+        <label>
+          <span>{t("schedules.most")}</span>
+          <input type="number" min={1} value={most} onChange={(event) => setMost(event.target.value)} />
+        </label>
+        {goals.length > 0 && (
+          <label>
+            <span>{t("schedules.goal")}</span>
+            <select value={goal} onChange={(event) => setGoal(event.target.value)}>
+              <option value="">{t("schedules.noGoal")}</option>
+              {goals.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {visible(one.title)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {signing.note && <div className="form-wide">{signing.note}</div>}
+        <div className="form-wide ask-buttons">
+          <Problem error={signing.problem} />
+          <Button onClick={onDone}>{t("ask.back")}</Button>
+          <Button type="submit" look="primary" busy={signing.busy} off={off}>
+            {t("schedules.add")}
+          </Button>
+        </div>
+      </form>
+      {signing.dialog}
+    </>
   );
 }

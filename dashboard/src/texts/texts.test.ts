@@ -37,6 +37,11 @@ test("every text is used", () => {
   expect(unused).toEqual([]);
 });
 
+test("the server names the buttons as they stand on the pages", () => {
+  const source = readFileSync(join(root, "../../crates/core/src/door/how_to_sign.rs"), "utf8");
+  for (const key of ["runs.start", "schedules.new", "schedules.resume", "memory.promote", "toolChange.accept"] as const) expect(source).toContain(`"${en[key]}"`);
+});
+
 test("numbers and times are in words", () => {
   expect(t("plan.steps", { count: 1 })).toBe("1 step");
   expect(t("plan.steps", { count: 7 })).toBe("7 steps");

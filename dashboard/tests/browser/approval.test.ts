@@ -2,24 +2,18 @@ import { readdir, readFile } from "node:fs/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CDPSession, chromium, type Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { chromium, type Page } from "playwright-core";
+import { expect, test } from "vitest";
 
+import { enrolled, PASSPHRASE, VERIFIED, withPasskey } from "./approvers";
 import { CHROMIUM, newContext, PATIENCE, visit } from "./browser";
-import { type Stack, startStack, TOKEN } from "./stack";
+import type { Stack } from "./stack";
 
-const PASSPHRASE = "correct horse battery";
 const SESSION = "blog-move-1";
 
 /** A server with this policy, and a plan that waits. */
 async function waiting(settings: Record<string, string>, approvers: string[]): Promise<{ stack: Stack; plan: string; digest: string }> {
-  const stack = await startStack("SQLite", settings);
-  onTestFinished(stack.close);
-  for (const [index, name] of approvers.entries()) {
-    const confirm: [string, string][] = index === 0 ? [] : [[`Passphrase of ${approvers[0]}: `, PASSPHRASE]];
-    const words = ["approver", "add", name, ...(index === 0 ? [] : ["--approver", approvers[0] ?? ""])];
-    await stack.terminal(words, [...confirm, [`New passphrase for ${name}: `, PASSPHRASE], ["The same again: ", PASSPHRASE]]);
-  }
+  const stack = await enrolled(settings, approvers);
   await stack.api("POST", "/api/sessions", { sessionId: SESSION });
   for (const text of ["/plan on", "move the blog to a new host"]) await stack.api("POST", `/api/sessions/${SESSION}/messages`, { text });
   const { plans } = await stack.api("GET", `/api/plans?sessionId=${SESSION}`);
@@ -35,20 +29,9 @@ async function leaveSandbox(stack: Stack, answers: [string, string][]): Promise<
 }
 
 const approveButton = (page: Page) => page.getByRole("button", { name: /^Approve version/ });
-const verified = { PLANWRIGHT_APPROVAL_REQUIRE: "verified" };
-
-/** Chromium's own authenticator: it answers as if a person touched it. */
-async function virtualAuthenticator(page: Page): Promise<CDPSession> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-  });
-  return devtools;
-}
 
 test("a plan that needs a verified person is approved with the passphrase", async () => {
-  const { stack, plan } = await waiting(verified, ["ada"]);
+  const { stack, plan } = await waiting(VERIFIED, ["ada"]);
   const { page } = await visit(stack, `/p/${plan}`);
   // It is said before the click.
   await page.getByText("Approving asks for an approver's passphrase: this plan needs a signature.").waitFor();
@@ -68,22 +51,8 @@ test("a plan that needs a verified person is approved with the passphrase", asyn
 });
 
 test("a passkey is enrolled, approves with one touch, and is exported", async () => {
-  const { stack, plan } = await waiting(verified, ["ada"]);
-  const url = stack.url.replace("127.0.0.1", "localhost");
-  const context = await newContext();
-  const page = await context.newPage();
-  await virtualAuthenticator(page);
-  await page.goto(`${url}/#token=${TOKEN}`);
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  expect(page.url()).not.toContain("token");
-  await page.goto(`${url}/settings`);
-  await page.getByRole("button", { name: "Add a passkey" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("A name for it").fill("laptop");
-  await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
-  await dialog.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByRole("button", { name: "Remove laptop" }).waitFor();
-
+  const { stack, plan } = await waiting(VERIFIED, ["ada"]);
+  const { page, url } = await withPasskey(stack);
   await page.goto(`${url}/p/${plan}`);
   await approveButton(page).click();
   await page.getByRole("button", { name: "Approve with a passkey" }).click();
@@ -97,7 +66,6 @@ test("a passkey is enrolled, approves with one touch, and is exported", async ()
   const kept = join(stack.data, "kept.json");
   await stack.terminal(["approver", "export", "--output", kept]);
   await stack.terminal(["verify", "--approvers", kept]);
-  await context.close();
 });
 
 test("an answer of a passkey that no approver enrolled approves nothing", async () => {

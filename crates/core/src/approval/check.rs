@@ -46,8 +46,7 @@ pub struct ApprovalCheck<'a> {
 
 const WHAT_TO_DO: &str = "Decide in a terminal that was open before the agent started, in a browser that you signed in with \
                           `planwright dashboard` there, in an allowed chat, or with a passphrase (`planwright approver add` sets one up)";
-const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase or a passkey: `planwright plan approve` asks \
-                             for the passphrase in a terminal, the dashboard takes both. `planwright approver add` sets one up";
+const UNSIGNED: &str = "This takes an approver's signature, with their passphrase or a passkey.";
 
 impl ApprovalCheck<'_> {
     /// What the decision needs, if the person was recognised well enough.
@@ -55,6 +54,11 @@ impl ApprovalCheck<'_> {
         let requirement = self.requirement();
         self.meets(requirement)?;
         Ok(requirement)
+    }
+
+    /// Whether an approver has to sign it and did not.
+    pub fn lacks_signature(&self) -> bool {
+        self.requirement() == Require::Verified && self.meets(Require::Verified).is_err()
     }
 
     /// Refuses what may come from the agent. It is for acts that are no approval and that only a person does.
@@ -83,7 +87,7 @@ impl ApprovalCheck<'_> {
             (Require::Any, _) | (_, Some(Presence::Verified { .. } | Presence::Channel { bound_by: Some(_), .. })) => {
                 Ok(())
             }
-            (Require::Verified, _) => Err(Refusal::policy_denied(format!("{HOW_TO_VERIFY}."))),
+            (Require::Verified, _) => Err(Refusal::policy_denied(UNSIGNED)),
             (Require::Separate, None) => Err(refused("the surface does not say how it recognised the person")),
             (Require::Separate, Some(Presence::Browser | Presence::Channel { .. } | Presence::Rule)) => Ok(()),
             (Require::Separate, Some(Presence::Token)) => match self.agent_reads_token() {

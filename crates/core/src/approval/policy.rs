@@ -124,6 +124,11 @@ impl ApprovalPolicy {
         of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly).require)
     }
 
+    /// What it takes to let the agent work by itself, or to let every session read a memory: as much as a plan that changes files.
+    pub fn requirement_to_start(&self, channel: Channel) -> Require {
+        self.requirement(channel, &BTreeSet::from([Risk::ChangesFiles]))
+    }
+
     /// The most that it asks for anywhere: what concerns the whole store is not asked for less.
     pub fn strictest(&self) -> Require {
         Channel::ALL.into_iter().map(|channel| self.strictest_in(channel)).max().unwrap_or(self.require)

@@ -4,6 +4,7 @@ use crate::actor::ActorKind;
 use crate::ask::{Ask, AskAnswer, AskSubject, Grant};
 use crate::command::AnswerCommand;
 use crate::decide::Decider;
+use crate::door::ToSign;
 use crate::event::{Event, TurnEvent};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::PlanStatus;
@@ -76,7 +77,7 @@ impl Decider<'_> {
         let event = match answer.clone() {
             AskAnswer::Permission { grant, note, arguments } => {
                 if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
-                    self.approval_check(&tool_risks(&call.tool)).check()?;
+                    self.check_signed(&tool_risks(&call.tool), || ToSign::Permit { ask: id, grant })?;
                 }
                 if let Some(note) = &note {
                     self.policy.limits.check_line("answer", note)?;

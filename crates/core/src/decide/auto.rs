@@ -12,6 +12,7 @@ use crate::auto::{
 };
 use crate::decide::Decider;
 use crate::decide::run::ended;
+use crate::door::ToSign;
 use crate::event::Event;
 use crate::ids::{GoalId, ScheduleId, TaskId};
 use crate::refusal::Refusal;
@@ -110,8 +111,9 @@ impl Decider<'_> {
     }
 
     fn add_schedule(&self, new: &NewSchedule) -> Result<Vec<AutoEvent>, Refusal> {
-        self.check_starter("makes schedules")?;
         let state = self.auto_state();
+        let goal = new.goal.as_ref().and_then(|goal| state.goal(goal)).map(|goal| goal.number);
+        self.check_starter("makes schedules", || ToSign::AddSchedule { new, goal })?;
         if state.schedules.len() >= MAX_SCHEDULES {
             return Err(Refusal::limit(format!("A session has at most {MAX_SCHEDULES} schedules.")));
         }
@@ -144,7 +146,7 @@ impl Decider<'_> {
                 }
             }
             ScheduleChange::Resume => {
-                self.check_starter("resumes schedules")?;
+                self.check_starter("resumes schedules", || ToSign::ResumeSchedule { number: known.number })?;
                 match known.status {
                     ScheduleStatus::Paused => Ok(AutoEvent::ScheduleResumed {
                         schedule: id,
@@ -245,9 +247,9 @@ impl Decider<'_> {
     }
 
     /// What starts work comes from a person who is recognised as well as for an approval.
-    pub(super) fn check_starter(&self, does: &str) -> Result<(), Refusal> {
+    pub(super) fn check_starter<'a>(&self, does: &str, act: impl FnOnce() -> ToSign<'a>) -> Result<(), Refusal> {
         self.check_person_for(does)?;
-        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check().map(drop)
+        self.check_signed(&BTreeSet::from([Risk::ChangesFiles]), act).map(drop)
     }
 
     pub(super) fn check_system(&self, does: &str) -> Result<(), Refusal> {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::actor::ActorKind;
-use crate::approval::{ApprovalCheck, Risk};
+use crate::approval::{ApprovalCheck, Require, Risk};
 use crate::command::{AfterApproval, Decision, StuckChoice};
 use crate::decide::{Decider, session::cancelled};
+use crate::door::{ToSign, how_to_sign};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::ids::PlanId;
 use crate::plan::approval::Selection;
@@ -109,12 +110,14 @@ impl Decider<'_> {
                 )])
             }
             Decision::Resume { after_step, .. } => {
-                self.approval_check(&plan.risks()).check()?;
+                self.check_signed(&plan.risks(), || ToSign::Resume { plan, after_step: *after_step })?;
                 self.resume(plan, *after_step)
             }
             Decision::Settle { step, choice, .. } => {
                 match choice {
-                    StuckChoice::Retry | StuckChoice::Skip => drop(self.approval_check(&plan.risks()).check()?),
+                    StuckChoice::Retry | StuckChoice::Skip => {
+                        self.check_signed(&plan.risks(), || ToSign::Settle { plan, choice: *choice })?;
+                    }
                     StuckChoice::Stop => {}
                 }
                 self.settle(plan, step, *choice)
@@ -169,7 +172,7 @@ impl Decider<'_> {
         let note = with_comments(self.optional_line("note", note)?, additions.comments);
         let terms = plan.approval_terms(selection, note, step_by_step, self.context.at)?;
         let risks = plan.risks();
-        let required = self.approval_check(&risks).check()?;
+        let required = self.check_signed(&risks, || ToSign::Approve { plan, selection, step_by_step })?;
         let people = self.policy.approval.people(plan.session.channel, &risks);
         let mut approval = Approval {
             by: self.context.by.clone(),
@@ -259,6 +262,20 @@ impl Decider<'_> {
     pub(super) fn approval_end(&self) -> Option<Timestamp> {
         let time = SignedDuration::from_secs(i64::try_from(self.policy.approval.valid_for?).ok()?);
         self.context.at.checked_add(time).ok()
+    }
+
+    /// What a decision that lets something with these risks happen needs, if the person was recognised well enough. Else it says how
+    /// they sign it.
+    pub(super) fn check_signed<'a>(
+        &self,
+        risks: &BTreeSet<Risk>,
+        act: impl FnOnce() -> ToSign<'a>,
+    ) -> Result<Require, Refusal> {
+        let check = self.approval_check(risks);
+        match check.lacks_signature() {
+            true => Err(how_to_sign(&act(), Some(&self.snapshot.identity), &self.policy.approvers)),
+            false => check.check(),
+        }
     }
 
     /// What the policy asks of a decision that lets something with these risks happen.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::actor::ActorKind;
 use crate::approval::Risk;
 use crate::decide::Decider;
+use crate::door::ToSign;
 use crate::event::{Event, MemoryEvent};
 use crate::ids::MemoryId;
 use crate::memory::{
@@ -114,7 +115,7 @@ impl Decider<'_> {
     fn promote_memory(&self, memory: &MemoryId) -> Result<MemoryEvent, Refusal> {
         self.check_person("promotes")?;
         // Every session reads the copy, so the agent must not make one from within its own reach.
-        self.approval_check(&BTreeSet::from([Risk::ChangesFiles])).check()?;
+        self.check_signed(&BTreeSet::from([Risk::ChangesFiles]), || ToSign::Promote(memory))?;
         let item = &self.snapshot.remembered(memory)?.item;
         match item.scope {
             MemoryScope::Global => return Err(Refusal::wrong_status(format!("Memory {memory} is global already."))),

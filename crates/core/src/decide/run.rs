@@ -9,6 +9,7 @@ use crate::auto::{
 };
 use crate::command::{Command, TurnCommand};
 use crate::decide::Decider;
+use crate::door::ToSign;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::{GoalId, RunId, TaskId};
 use crate::plan::{Plan, PlanStatus};
@@ -24,9 +25,9 @@ const FIRST_RETRY: SignedDuration = SignedDuration::from_mins(1);
 
 impl Decider<'_> {
     pub(super) fn start_run(&self, target: &StartTarget, driver: &str) -> Result<Vec<AutoEvent>, Refusal> {
-        self.check_starter("starts runs")?;
-        self.check_nothing_waits()?;
         let state = self.auto_state();
+        self.check_starter("starts runs", || ToSign::StartRun { on: target_words(state, target) })?;
+        self.check_nothing_waits()?;
         if state.open_runs().count() >= self.policy.auto.runs {
             return Err(Refusal::limit(format!(
                 "A session has at most {} runs at once; `/auto off` ends them.",
@@ -119,8 +120,8 @@ impl Decider<'_> {
     }
 
     pub(super) fn resume_run(&self, run: &RunId, driver: &str) -> Result<AutoEvent, Refusal> {
-        self.check_starter("lets runs continue")?;
         let known = self.known_run(run)?;
+        self.check_starter("lets runs continue", || ToSign::ResumeRun { number: known.number })?;
         match known.state {
             RunState::Paused { .. } | RunState::Interrupted { .. } => {}
             RunState::Running | RunState::Ended { .. } => {
@@ -424,4 +425,17 @@ impl Decider<'_> {
 
 pub(super) fn ended(run: &RunId, end: RunEnd, note: Option<&str>) -> AutoEvent {
     AutoEvent::RunEnded { run: run.clone(), end, note: note.map(str::to_owned), result: None }
+}
+
+/// What a run is started for, as `/auto on` takes it.
+fn target_words(state: &AutoState, target: &StartTarget) -> String {
+    match target {
+        StartTarget::Current => String::new(),
+        StartTarget::Goal(id) => state.goal(id).map_or_else(|| id.to_string(), |goal| goal.number.to_string()),
+        StartTarget::Task(id) => {
+            let task = state.task(id).map_or_else(|| id.to_string(), |task| task.number.to_string());
+            format!("task {task}")
+        }
+        StartTarget::NewGoal { title } => title.clone(),
+    }
 }

@@ -30,6 +30,7 @@ mod fuzz;
 mod gate;
 mod gateway;
 mod glossary;
+mod how_to_sign;
 mod import;
 mod journal;
 mod layers;

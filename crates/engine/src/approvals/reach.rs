@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
+use planwright_core::door::{ToSign, how_to_sign};
 use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, AgentClient, Presence};
 use planwright_core::refusal::Refusal;
@@ -53,7 +54,14 @@ impl Approvals {
     pub async fn check_acceptance(&self, by: &Actor, server: &ServerName, digest: Digest) -> LedgerResult<Actor> {
         let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
-        self.check_everywhere(&by, require).await?;
+        if let Err(refused) = self.check_everywhere(&by, require).await {
+            return Err(match require {
+                Require::Verified => {
+                    how_to_sign(&ToSign::AcceptTools(server), None, &self.policy().await?.approvers).into()
+                }
+                Require::Any | Require::Separate => refused,
+            });
+        }
         approval_records::record_act_passkey(self.ledger(), &by, || self.now()).await;
         Ok(by)
     }

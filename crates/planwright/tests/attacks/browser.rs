@@ -125,7 +125,7 @@ fn a_signed_in_browser_is_no_signature() {
     done(&made);
     let cookies = sign_in(&server, &link(&made.output).unwrap());
     let (head, body) = approve(&mut stage, &server, &headers(&server, &cookies));
-    assert!(head.starts_with("HTTP/1.1 403") && body.contains("verified approval"), "{head}\n{body}");
+    assert!(head.starts_with("HTTP/1.1 403") && body.contains("approver's signature"), "{head}\n{body}");
 }
 
 #[test]

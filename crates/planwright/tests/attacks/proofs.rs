@@ -86,3 +86,54 @@ fn what_changed_after_it_was_shown_is_not_signed() {
         "{shown}"
     );
 }
+
+/// What stands between the first `before` and the next backtick.
+fn quoted_after<'a>(text: &'a str, before: &str) -> &'a str {
+    let rest = text.split_once(before).unwrap_or_else(|| panic!("{before}: {text}")).1;
+    rest.split('`').next().unwrap()
+}
+
+/// A message carries no signature: a slash command in it that decides is refused, and the refusal names what signs it.
+#[test]
+fn the_refusal_of_a_typed_command_names_a_command_that_signs_it() {
+    let mut stage = Stage::new(Require::Verified);
+    for line in ["memory save 'The cups are blue'", "schedule add '0 9 * * *' 'Wash the cups'", "schedule pause 1"] {
+        stage.person_runs(&format!("{PROGRAM} {line} --session {SESSION}"));
+    }
+    let server = Server::start(&stage);
+    let headers = format!("authorization: Bearer {}\r\n", server.token);
+    let get = |path: &str| send(&server.address, "GET", path, &headers, &Value::Null);
+    let (_, listed) = get("/api/memory?sessionId=attack-one&channel=mcp");
+    let memory = serde_json::from_str::<Value>(&listed).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
+    for (typed, confirmed) in [
+        ("/schedule resume 1".to_owned(), false),
+        ("/schedule add 0 8 * * * max=2 Wash Ann's pots".to_owned(), false),
+        (format!("/memory promote {memory}"), true),
+        ("/plan approve 1".to_owned(), true),
+    ] {
+        let path = "/api/sessions/attack-one/messages?channel=mcp";
+        let (head, answer) = server.post(path, &headers, &json!({ "text": typed }));
+        assert!(head.starts_with("HTTP/1.1 403") && answer.contains("POLICY_DENIED"), "{typed}: {head}\n{answer}");
+        let problem: Value = serde_json::from_str(&answer).unwrap();
+        let detail = problem["detail"].as_str().unwrap();
+        let page = quoted_after(detail, "in the dashboard at `");
+        assert!(page.starts_with("/s/mcp:attack-one/") || page.starts_with("/p/"), "{typed}: {page}");
+        let command = quoted_after(detail, "in a terminal with `planwright ");
+        // What is asked on the terminal is on its screen, and not in a file.
+        stage.person.type_line(&format!("{PROGRAM} {command} > /dev/tty 2>&1"));
+        if confirmed {
+            stage.person.answer("[y/N] ", "y");
+        }
+        stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+        assert_eq!(stage.person.end().code, 0, "{typed}: {command}");
+    }
+    let signed = stage.acts_of_people().into_iter().filter(|entry| !entry["by"]["presence"]["signed"].is_null());
+    let mut kinds: Vec<_> = signed.map(|entry| entry["by"]["presence"]["signed"]["act"]["kind"].to_string()).collect();
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(kinds, ["\"add_schedule\"", "\"promote\"", "\"resume_schedule\""]);
+    assert_eq!(stage.plan()["approval"]["presence"], "verified");
+    let (_, schedules) = get("/api/schedules?sessionId=attack-one&channel=mcp");
+    assert!(schedules.contains("Wash Ann's pots"), "{schedules}");
+    assert_eq!(stage.verify("").code, 0);
+}

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
+mod approvers;
 mod asks;
 mod auto;
 mod changes;

@@ -30,6 +30,7 @@ async fn what_cannot_be_a_session_is_refused() {
         json!({ "sessionId": 12345678 }),
         json!({ "channel": "pigeon" }),
         json!({ "channel": "legacy" }),
+        json!({ "channel": "acp" }),
         json!({ "sessionid": "misspelt-field" }),
         json!([]),
         json!([null, null]),

@@ -79,10 +79,17 @@ async fn where_a_verified_person_is_asked_for_only_the_buttons_of_a_bound_user_c
             approvals.bind_user(&ada, ADA, &key).await.unwrap();
         }
         let card = with_card(&world).await;
+        let session = world.session_of(ADA).await;
+        if !is_bound {
+            // What is typed carries no signature, either, and leads to what does.
+            world.api.say(ADA, "/plan approve 1");
+            let way = format!("planwright plan approve 1 --session {session}");
+            let refusal = world.api.wait_for_text(ADA, &way).await;
+            assert!(refusal.text.contains("in the dashboard at /p/"), "{}", refusal.text);
+        }
         let press = world.api.press(ADA, &card, "Approve");
         world.finished(press).await;
         assert_eq!(status(&world).await, expected, "bound: {is_bound}");
-        let session = world.session_of(ADA).await;
         let plans = world.agent.engine().plans().list(&session, None, 1).await.unwrap();
         let plan = world.agent.engine().plans().get(&session, &plans.items[0].id).await.unwrap();
         let by = plan.approval.as_ref().and_then(|approval| approval.by.presence.clone());

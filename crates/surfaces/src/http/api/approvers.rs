@@ -8,6 +8,7 @@ use planwright_core::approval::changes::{RecordedChange, Unseen};
 use planwright_core::approval::record::ApprovalState;
 use planwright_core::approval::{ApprovalPolicy, Approver, Passkey};
 use planwright_core::refusal::Refusal;
+use planwright_core::session::Channel;
 use planwright_engine::approvals::NewPasskey;
 use planwright_engine::{recognition, who};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ struct ApproversView {
     /// What an approval needs where no rule says otherwise: `any`, `separate` or `verified`.
     require: &'static str,
     rules: Vec<RuleView>,
+    /// What acts that are no approval of a plan need, in the sessions of each channel.
+    needs: Vec<ActNeedsView>,
     /// For how many seconds a page of the dashboard does not ask for a passphrase again; 0 asks every time.
     #[schema(maximum = 9007199254740991_i64)]
     remember: u64,
@@ -88,6 +91,25 @@ struct RuleView {
     risk: Option<&'static str>,
     require: &'static str,
     people: u8,
+}
+
+/// Each is `any`, `separate` or `verified`.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ActNeeds)]
+struct ActNeedsView {
+    channel: Channel,
+    /// To start a run, to add a schedule, and to let one continue.
+    starts: &'static str,
+    /// To let every session read a memory.
+    promotes: &'static str,
+}
+
+impl ActNeedsView {
+    fn of(policy: &ApprovalPolicy, channel: Channel) -> Self {
+        let require = policy.requirement_to_start(channel).as_str();
+        Self { channel, starts: require, promotes: require }
+    }
 }
 
 /// Such as a weaker policy, a new approver or a browser that was signed in.
@@ -142,6 +164,7 @@ impl ApproversView {
             approvers: state.approvers.0.iter().map(ApproverView::from).collect(),
             require: policy.require.as_str(),
             rules: rules.collect(),
+            needs: Channel::ALL.into_iter().map(|channel| ActNeedsView::of(policy, channel)).collect(),
             remember: policy.remembered(),
             changes: unseen.changes.iter().map(ChangeView::from).collect(),
             presence,
@@ -334,6 +357,8 @@ fn example() -> serde_json::Value {
         }],
         "require": "separate",
         "rules": [],
+        "needs": [{ "channel": "web", "starts": "separate", "promotes": "separate" },
+            { "channel": "mcp", "starts": "verified", "promotes": "verified" }],
         "remember": 900,
         "changes": [{ "at": "2026-03-01T12:03:00Z", "what": "a browser was signed in with a link", "by": "ada through cli",
             "recognised": "at a terminal, not verified", "weakens": false }],

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use planwright_core::approval::Risk;
 use planwright_core::ask::AskSubject;
 use planwright_core::plan::risk::tool_risks;
 use planwright_engine::inbox::WaitingFor;
@@ -99,7 +98,7 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         WaitingView { require, ..WaitingView::from(waiting) }
     });
     let runs = runs.iter().map(|waiting| {
-        let require = needed(waiting.session.channel, [Risk::ChangesFiles].into());
+        let require = Some(policy.approval.requirement_to_start(waiting.session.channel).as_str());
         WaitingView { require, ..WaitingView::from(waiting) }
     });
     let items = asks.chain(runs).chain(tool_changes).chain(plans).collect();

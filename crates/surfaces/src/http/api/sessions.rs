@@ -47,6 +47,8 @@ struct NewSession {
 }
 
 /// The channels in which sessions can be created.
+// Not `acp`: no surface serves it, so no agent could ever work in such a session. Sessions of it come from imports and archives,
+// and stay as they are.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum NewChannel {
@@ -54,7 +56,6 @@ enum NewChannel {
     Telegram,
     Cli,
     Mcp,
-    Acp,
 }
 
 impl From<NewChannel> for Channel {
@@ -64,7 +65,6 @@ impl From<NewChannel> for Channel {
             NewChannel::Telegram => Self::Telegram,
             NewChannel::Cli => Self::Cli,
             NewChannel::Mcp => Self::Mcp,
-            NewChannel::Acp => Self::Acp,
         }
     }
 }

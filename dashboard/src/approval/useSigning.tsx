@@ -1,0 +1,128 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+
+import { actChallenge, type Proof } from "../api/acts";
+import { ApiProblem } from "../api/client";
+import { approversQuery } from "../api/queries";
+import type { ActNeeds, ActToSign } from "../api/types";
+import { sessionQuery, type SessionId } from "../session/id";
+import { t } from "../texts/t";
+import { signActWithPasskey } from "./passkeys";
+import { forgetWrong, remember, remembered } from "./remembered";
+import { SignatureNote, type Signed } from "./SignatureNote";
+import { VerifyDialog } from "./VerifyDialog";
+
+/** Something that an approver may have to sign before it is done. */
+export interface Signable {
+  /** What is done, as the title of the question. */
+  title: string;
+  /** What the button says that does it. */
+  send: string;
+  /** What it does, beside the question. */
+  shown?: ReactNode;
+  /** What is signed; nothing where it only stops something. */
+  act: ActToSign | undefined;
+  /** Does it. */
+  perform: (proof: Proof | undefined) => Promise<unknown>;
+}
+
+export interface Signing {
+  /** Does it: at once where no signature is asked for, else after the person has shown who they are. Answers with what went wrong before anything was asked. */
+  begin: (signable: Signable) => Promise<unknown>;
+  /** Whether the person will be asked who they are. */
+  asks: boolean;
+  busy: boolean;
+  /** What went wrong, while the person is not asked. */
+  problem: unknown;
+  /** Says what is asked, before the click. */
+  note: ReactNode;
+  dialog: ReactNode;
+}
+
+/** What acts without a plan need in a session. */
+export function useNeeds(session: SessionId): ActNeeds | undefined {
+  const { channel = "web" } = sessionQuery(session);
+  return useQuery(approversQuery).data?.needs.find((one) => one.channel === channel);
+}
+
+/** Every act of this page that is no approval of a plan is done here, with the approver's passphrase or passkey where `require` asks for it. */
+export function useSigning(require: string | undefined, what: Signed): Signing {
+  const needed = require === "verified";
+  const client = useQueryClient();
+  const kept = useQuery({ ...approversQuery, enabled: needed }).data?.remember ?? 0;
+  const [asked, setAsked] = useState<Signable>();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const current = useRef(true);
+  useEffect(() => {
+    current.current = true;
+    return () => {
+      current.current = false;
+    };
+  }, []);
+
+  async function carryOut(signable: Signable, proof: Proof | undefined): Promise<unknown> {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await signable.perform(proof);
+      if (proof !== undefined && "passphrase" in proof) remember(proof, kept);
+      if (current.current) setAsked(undefined);
+      return undefined;
+    } catch (error) {
+      forgetWrong(error);
+      if (!current.current) return error;
+      setProblem(error);
+      if (error instanceof ApiProblem && error.code === "UNAUTHENTICATED" && proof !== undefined) setAsked(signable);
+      // The policy may have changed since the page asked for it.
+      if (error instanceof ApiProblem && error.code === "POLICY_DENIED") {
+        for (const queryKey of [approversQuery.queryKey, ["inbox"]]) void client.invalidateQueries({ queryKey });
+      }
+      return error;
+    } finally {
+      if (current.current) setBusy(false);
+    }
+  }
+
+  async function begin(signable: Signable): Promise<unknown> {
+    if (!needed || signable.act === undefined) return carryOut(signable, undefined);
+    const given = remembered();
+    if (given !== undefined) return carryOut(signable, given);
+    setProblem(undefined);
+    setAsked(signable);
+    return undefined;
+  }
+
+  async function withPasskey(signable: Signable, approver: string): Promise<void> {
+    if (signable.act === undefined) return;
+    const passkey = await signActWithPasskey(await actChallenge(signable.act, approver));
+    if (passkey !== undefined) await carryOut(signable, { approver, passkey });
+  }
+
+  const asks = needed && remembered() === undefined;
+  return {
+    begin,
+    asks,
+    busy,
+    problem: asked === undefined ? problem : undefined,
+    note: asks ? <SignatureNote what={what} /> : null,
+    dialog: asked && (
+      <VerifyDialog
+        title={asked.title}
+        words={t("sign.words")}
+        send={asked.send}
+        passkey={t("sign.passkey")}
+        busy={busy}
+        problem={problem}
+        onPassphrase={(entry) => void carryOut(asked, entry)}
+        onPasskey={(approver) => withPasskey(asked, approver)}
+        onClose={() => {
+          setAsked(undefined);
+          setProblem(undefined);
+        }}
+      >
+        {asked.shown}
+      </VerifyDialog>
+    ),
+  };
+}
