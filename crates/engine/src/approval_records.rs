@@ -7,20 +7,20 @@ use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDama
 use planwright_core::presence::Presence;
 use planwright_core::refusal::Refusal;
 
-use crate::ledger::{Ledger, LedgerError, LedgerResult};
+use crate::ledger::{ApprovalStore, Ledger, LedgerError, LedgerResult};
 use crate::lookup;
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
 
 /// What the records of a store say, checked.
-pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
+pub(crate) async fn state(ledger: &dyn ApprovalStore) -> LedgerResult<ApprovalState> {
     lookup::approval_state(&ledger.approval_records().await?)
 }
 
 /// Appends the record that `next` returns, after those of all other processes.
 pub(crate) async fn append(
-    ledger: &dyn Ledger,
+    ledger: &dyn ApprovalStore,
     by: &Actor,
     now: impl Fn() -> Timestamp,
     next: impl Fn(&ApprovalState) -> Result<Option<(ApprovalEvent, Option<RecordSignature>)>, Refusal>,

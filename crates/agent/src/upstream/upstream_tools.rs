@@ -14,7 +14,7 @@ use planwright_engine::ledger::{ApprovalStore, LedgerResult};
 use planwright_engine::upstream::{
     ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
 };
-use planwright_engine::upstream::{OfferedTools, PinnedServer};
+use planwright_engine::upstream::{OfferedTools, PinnedServer, record_acceptance};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -240,11 +240,18 @@ impl UpstreamTools {
     ) -> LedgerResult<ServerStatus> {
         let command = command_digest(&self.configured(name)?.reached_by);
         let by = approvals.check_acceptance(by, name, digest).await?;
-        if !self.shared.pins.accept_offer(name, command, digest, &by, approvals.now()).await? {
-            return Err(Refusal::stale(format!(
+        let changed = || {
+            Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."
             ))
-            .into());
+        };
+        let offered = self.shared.pins.pinned_server(name).await?.and_then(|pinned| pinned.offered);
+        if offered.is_none_or(|offered| offered.digest() != digest) {
+            return Err(changed().into());
+        }
+        let at = approvals.record_acceptance(&by, name, digest, command).await?;
+        if !self.shared.pins.accept_offer(name, command, digest, &by, at).await? {
+            return Err(changed().into());
         }
         tracing::info!(event = "upstream_accepted", server = %name, %digest, by = %by.name);
         self.status_of(name).await
@@ -351,6 +358,7 @@ impl Shared {
             let accepted = self.pins.accept_first_offer(server, command, &offered, &by).await?;
             self.accepted_by_rule().remove(server);
             if accepted {
+                record_acceptance(self.pins.as_ref(), &by, server, offered.digest(), command, offered.at).await?;
                 tracing::info!(event = "upstream_accepted", %server, digest = %offered.digest(), by = %by.name);
                 return Ok(());
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
 use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
@@ -14,6 +15,7 @@ use super::Approvals;
 use crate::approval_records;
 use crate::ledger::LedgerResult;
 use crate::lookup::{self, agents_of_sessions, silent_agents};
+use crate::upstream::record_acceptance;
 
 impl Approvals {
     /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
@@ -29,8 +31,22 @@ impl Approvals {
         let by = self.signed_for_store(by, Act::accept_tools(server, digest)).await?;
         let require = self.acceptance_requirement().await?;
         self.check_everywhere(&by, require).await?;
-        approval_records::record_act_passkey(self.ledger(), &by, || self.now()).await;
         Ok(by)
+    }
+
+    /// Records that a person accepted the tools of an MCP server, once for each signature. The person passed
+    /// [`check_acceptance`](Self::check_acceptance). Answers when it was.
+    pub async fn record_acceptance(
+        &self,
+        by: &Actor,
+        server: &ServerName,
+        digest: Digest,
+        command: Digest,
+    ) -> LedgerResult<Timestamp> {
+        let at = self.now();
+        record_acceptance(self.ledger(), by, server, digest, command, at).await?;
+        approval_records::record_act_passkey(self.ledger(), by, || self.now()).await;
+        Ok(at)
     }
 
     /// What accepting the tools of an MCP server needs. Sessions of every channel use them.

@@ -92,6 +92,7 @@ promises! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_signature_accepts_tools_once,
         a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
@@ -267,6 +268,7 @@ contract! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_signature_accepts_tools_once,
         a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
