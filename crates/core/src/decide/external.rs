@@ -52,6 +52,7 @@ impl Decider<'_> {
                 let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
                 Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
             }
+            ExternalCommand::Answered { command, answers } => self.with_answers(self.external(command)?, answers),
         }
     }
 
