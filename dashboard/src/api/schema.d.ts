@@ -5256,6 +5256,8 @@ export interface components {
             afterStep?: number | null;
             /** @description The approver who signs it; it may be left out if there is one. */
             approver?: string | null;
+            /** @description For `permit`: what the call is to be made with instead of the arguments that were shown. */
+            arguments?: Record<string, unknown> | null;
             channel?: components["schemas"]["Channel"] | null;
             digest?: components["schemas"]["Digest"] | null;
             /** @description For `start_run` and `add_schedule`. */

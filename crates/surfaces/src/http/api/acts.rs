@@ -13,6 +13,7 @@ use planwright_core::presence::{Act, ActKind};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -45,6 +46,9 @@ struct ActBody {
     digest: Option<Digest>,
     /// For `permit`.
     grant: Option<Grant>,
+    /// For `permit`: what the call is to be made with instead of the arguments that were shown.
+    #[schema(value_type = Option<Object>)]
+    arguments: Option<Map<String, Value>>,
     /// For `release`: the step that the person looked at, from 1.
     #[schema(minimum = 1, maximum = 500)]
     after_step: Option<u32>,
@@ -132,7 +136,8 @@ impl ActBody {
                 let ask = AskId::new(self.id()?)?;
                 let (digest, grant) = (given("digest", self.digest)?, given("grant", self.grant)?);
                 let session = asking(app, &ask, self.session_id, self.channel).await?;
-                (session, Act::permit(&ask, digest, grant, None))
+                let changed = self.arguments.map(Value::Object);
+                (session, Act::permit(&ask, digest, grant, changed.as_ref()))
             }
             ActKind::Promote => (self.session()?, Act::promote(&MemoryId::new(self.id()?)?)),
             ActKind::StartRun => {
