@@ -137,7 +137,7 @@ impl UpstreamTools {
         accepted.or_else(|| Some(Arc::new(ResourceTool::named(self, name)?)))
     }
 
-    /// The tool that reads resources of a server, also if the server has a tool of the same name.
+    /// The tool that reads resources of a server. No tool of the server has its name.
     pub(crate) fn resource_tool(&self, server: &ServerName) -> Option<Arc<dyn Tool>> {
         Some(Arc::new(ResourceTool::named(self, &resource_tool_name(server))?))
     }
