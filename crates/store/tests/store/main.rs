@@ -106,6 +106,7 @@ promises! {
     }
     plans_anywhere {
         plans_anywhere_are_paged,
+        plans_that_failed_are_in_hand_while_their_session_works_on_them,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
     }
     unfinished {
@@ -291,6 +292,7 @@ contract! {
     plans_anywhere {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
+        plans_that_failed_are_in_hand_while_their_session_works_on_them,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
     }
