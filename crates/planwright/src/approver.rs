@@ -99,17 +99,21 @@ pub(crate) async fn separate_or_unlocked(
 }
 
 /// The person, who gives their passphrase if continuing this plan needs what its approval needs.
-pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan) -> Result<Actor, Failure> {
+pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan, named: Option<&str>) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
     let require = policy.approval.requirement(plan.session.channel, &plan.risks());
-    verified_for(&context.engine, &context.person, require, None).await
+    verified_for(&context.engine, &context.person, require, named).await
 }
 
 /// The person, who gives their passphrase if an act in this session needs what a plan that changes files needs.
-pub(crate) async fn verified_in(context: &Context, session: &SessionIdentity) -> Result<Actor, Failure> {
+pub(crate) async fn verified_in(
+    context: &Context,
+    session: &SessionIdentity,
+    named: Option<&str>,
+) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
     let require = policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles]));
-    verified_for(&context.engine, &context.person, require, None).await
+    verified_for(&context.engine, &context.person, require, named).await
 }
 
 /// The person, who gives their passphrase if a decision with this requirement needs it.

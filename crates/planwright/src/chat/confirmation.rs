@@ -132,7 +132,7 @@ impl ChatConversation {
             return Ok(key);
         }
         let paused = self.typing().pause();
-        let unlocked = approver::unlock(self.agent().engine(), self.person(), None).await;
+        let unlocked = approver::unlock(self.agent().engine(), self.person(), self.approver()).await;
         self.typing().resume(paused);
         unlocked
     }
