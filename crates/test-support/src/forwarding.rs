@@ -156,6 +156,8 @@ forwarding_ledger! {
         async fn shorten_leases(owner: &str, ttl: Duration) -> ();
         async fn heartbeat(owner: &str, now: Timestamp) -> ();
         async fn alive_at(owner: &str) -> Option<Timestamp>;
+        async fn sign_of_life(program: &str) -> ();
+        async fn silent_for(program: &str) -> Option<Duration>;
         async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
         async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
         async fn take_due(now: Timestamp, keep: Duration, limit: u32) -> Vec<SessionIdentity>;

@@ -60,7 +60,7 @@ impl Approvals {
     pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
         let (policy, stored) = (self.policy().await?, lookup::session(self.ledger(), session).await?);
         let presence = by.presence.as_ref();
-        let silent = silent_agents(self.ledger(), &stored.clients, presence, self.now()).await?;
+        let silent = silent_agents(self.ledger(), &stored.clients, presence).await?;
         let check = ApprovalCheck {
             policy: &policy.approval,
             sandbox: policy.agent_sandbox,

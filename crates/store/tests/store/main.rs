@@ -148,6 +148,7 @@ contract! {
         a_deleted_session_has_no_schedule_and_no_run,
         a_restored_session_has_its_schedules_and_runs,
         a_process_is_alive_when_it_says_so_and_forgotten_after_a_day,
+        an_agent_is_silent_by_the_clock_of_the_store,
     }
     memories {
         a_memory_is_found_in_its_own_session_only,
