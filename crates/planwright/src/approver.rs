@@ -1,11 +1,10 @@
 //! Verified approvals on the command line: which approver, their passphrase, and their signature.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 
 use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
-use planwright_core::approval::{Require, Risk};
+use planwright_core::approval::Require;
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -19,8 +18,7 @@ use crate::passphrase;
 /// Whether an approval of this plan needs an approver's signature.
 pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
     let policy = engine.approvals().policy().await?;
-    let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
-    Ok(needed == Require::Verified)
+    Ok(plan.requirement(&policy.approval) == Require::Verified)
 }
 
 /// The named approver, or the only one, or the one with the person's name.
@@ -101,18 +99,18 @@ pub(crate) async fn separate_or_unlocked(
 /// The person, who gives their passphrase if continuing this plan needs what its approval needs.
 pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan, named: Option<&str>) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
-    let require = policy.approval.requirement(plan.session.channel, &plan.risks());
+    let require = plan.requirement(&policy.approval);
     verified_for(&context.engine, &context.person, require, named).await
 }
 
-/// The person, who gives their passphrase if an act in this session needs what a plan that changes files needs.
+/// The person, who gives their passphrase if letting the agent of this session work takes it.
 pub(crate) async fn verified_in(
     context: &Context,
     session: &SessionIdentity,
     named: Option<&str>,
 ) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
-    let require = policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles]));
+    let require = policy.approval.requirement_of_work(session.channel);
     verified_for(&context.engine, &context.person, require, named).await
 }
 

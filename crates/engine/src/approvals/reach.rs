@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
-use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require};
 use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, AgentClient};
 use planwright_core::session::{Channel, SessionIdentity};
@@ -51,9 +51,7 @@ impl Approvals {
 
     /// What accepting the tools of an MCP server needs. Sessions of every channel use them.
     pub async fn acceptance_requirement(&self) -> LedgerResult<Require> {
-        let (policy, risks) = (self.policy().await?, BTreeSet::from([Risk::Upstream]));
-        let of_each = Channel::ALL.into_iter().map(|channel| policy.approval.requirement(channel, &risks));
-        Ok(of_each.max().unwrap_or_default())
+        Ok(self.policy().await?.approval.requirement_of_acceptance())
     }
 
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.

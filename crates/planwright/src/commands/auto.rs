@@ -8,7 +8,6 @@ use planwright_core::slash::{
 };
 
 use super::chat;
-use crate::chat::confirmation::starts_work;
 use crate::chat::conversation::ChatConversation;
 use crate::chat::pipe;
 use crate::cli::{Global, SessionArg};
@@ -34,7 +33,7 @@ pub(crate) async fn run(
         context.open_first(&session).await?;
     }
     let person = match slash::parse(text) {
-        slash::ParsedInput::Command(command) if starts_work(&command) => {
+        slash::ParsedInput::Command(command) if command.lets_work_happen() => {
             crate::approver::verified_in(&context, &session, approver).await?
         }
         slash::ParsedInput::Command(_) | slash::ParsedInput::Message(_) | slash::ParsedInput::Refused(_) => {

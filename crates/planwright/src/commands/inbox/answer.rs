@@ -8,7 +8,7 @@ use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::choices::run_choices;
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
-use planwright_core::plan::risk::tool_risks;
+use planwright_core::plan::risk::requirement_of_call;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
@@ -99,7 +99,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
             let policy = context.engine.approvals().policy().await?;
-            let require = policy.approval.requirement(waiting.session.channel, &tool_risks(&call.tool));
+            let require = requirement_of_call(&policy.approval, waiting.session.channel, &call.tool);
             approver::verified_for(&context.engine, &context.person, require, arguments.approver.as_deref()).await?
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
