@@ -4,8 +4,10 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::PasskeyAssertion;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature};
+use planwright_core::plan::Digest;
 use planwright_core::presence::Presence;
 use planwright_core::refusal::Refusal;
+use planwright_core::upstream::ServerName;
 
 use crate::ledger::{ApprovalStore, Ledger, LedgerError, LedgerResult};
 use crate::lookup;
@@ -60,6 +62,24 @@ pub(crate) async fn record_passkey_use(
     if let Err(error) = append(ledger, by, now, |_| Ok(Some((used.clone(), None)))).await {
         tracing::error!(event = "passkey_use_not_recorded", %error);
     }
+}
+
+/// Records that the tools of a server were accepted. A signature that was recorded before is refused.
+pub async fn record_acceptance(
+    records: &dyn ApprovalStore,
+    by: &Actor,
+    server: &ServerName,
+    digest: Digest,
+    command: Digest,
+    at: Timestamp,
+) -> LedgerResult<()> {
+    let (server, digest, command) = (server.to_string(), digest.to_string(), command.to_string());
+    let accepted = ApprovalEvent::ToolsAccepted { server, digest, command };
+    let next = |state: &ApprovalState| {
+        state.check_signature_unused(by)?;
+        Ok(Some((accepted.clone(), None)))
+    };
+    append(records, by, || at, next).await.map(drop)
 }
 
 fn refused(damage: RecordDamage) -> LedgerError {

@@ -16,7 +16,7 @@ pub use call_events::{
     CallEvent, CallEventSender, CallObserver, CallProgress, ClientKey, LogMessage, QuestionError, QuestionKind,
     ServerQuestion,
 };
-pub use pins::{AcceptedTools, OfferedTools, PinnedServer, record_acceptance};
+pub use pins::{AcceptedTools, OfferedTools, PinnedServer};
 pub use servers::{
     Arguments, CompletedName, CompletionRequest, ConnectionState, ResourceUpdate, ToolOffer, ToolSelection,
     UpstreamContent, UpstreamError, UpstreamRequest, UpstreamResult, UpstreamServer, UpstreamServers,

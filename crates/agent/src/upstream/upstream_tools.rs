@@ -9,12 +9,12 @@ use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, ToolDifference, command_digest};
 use planwright_core::visible::quoted;
-use planwright_engine::approvals::Approvals;
+use planwright_engine::approvals::{Approvals, record_acceptance};
 use planwright_engine::ledger::{ApprovalStore, LedgerResult};
 use planwright_engine::upstream::{
     ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
 };
-use planwright_engine::upstream::{OfferedTools, PinnedServer, record_acceptance};
+use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use serde_json::Value;
 use tokio::sync::broadcast;
 

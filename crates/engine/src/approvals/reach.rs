@@ -15,7 +15,6 @@ use super::Approvals;
 use crate::approval_records;
 use crate::ledger::LedgerResult;
 use crate::lookup::{self, agents_of_sessions, silent_agents};
-use crate::upstream::record_acceptance;
 
 impl Approvals {
     /// Refuses a person who may be an agent. Where the policy asks for `any` everywhere, every person passes.
@@ -44,7 +43,7 @@ impl Approvals {
         command: Digest,
     ) -> LedgerResult<Timestamp> {
         let at = self.now();
-        record_acceptance(self.ledger(), by, server, digest, command, at).await?;
+        approval_records::record_acceptance(self.ledger(), by, server, digest, command, at).await?;
         approval_records::record_act_passkey(self.ledger(), by, || self.now()).await;
         Ok(at)
     }

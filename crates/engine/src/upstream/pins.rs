@@ -2,12 +2,8 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::approval::record::{ApprovalEvent, ApprovalState};
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{ServerName, ToolDifference, UpstreamTool, list_digest};
-
-use crate::approval_records;
-use crate::ledger::{ApprovalStore, LedgerResult};
 
 /// A server as the ledger knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,24 +37,6 @@ impl OfferedTools {
     pub fn digest(&self) -> Digest {
         list_digest(&self.tools)
     }
-}
-
-/// Records that the tools of a server were accepted. A signature that was recorded before is refused.
-pub async fn record_acceptance(
-    records: &dyn ApprovalStore,
-    by: &Actor,
-    server: &ServerName,
-    digest: Digest,
-    command: Digest,
-    at: Timestamp,
-) -> LedgerResult<()> {
-    let (server, digest, command) = (server.to_string(), digest.to_string(), command.to_string());
-    let accepted = ApprovalEvent::ToolsAccepted { server, digest, command };
-    let next = |state: &ApprovalState| {
-        state.check_signature_unused(by)?;
-        Ok(Some((accepted.clone(), None)))
-    };
-    approval_records::append(records, by, || at, next).await.map(drop)
 }
 
 impl PinnedServer {
