@@ -87,7 +87,7 @@ impl ChatConversation {
     }
 
     /// The approver whose passphrase is asked for.
-    pub(crate) fn as_approver(mut self, approver: Option<String>) -> Self {
+    pub(crate) fn with_approver(mut self, approver: Option<String>) -> Self {
         self.approver = approver;
         self
     }

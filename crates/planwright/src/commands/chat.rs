@@ -32,7 +32,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
     }
     let conversation = ChatConversation::new(agent, context.person.clone(), place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?
-        .as_approver(arguments.approver.clone());
+        .with_approver(arguments.approver.clone());
     let messages = match arguments.message.as_slice() {
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.
