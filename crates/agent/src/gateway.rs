@@ -35,6 +35,7 @@ use tokio::time::timeout;
 
 use self::log_level::WantedLevel;
 use self::record::MadeCall;
+use self::resources::ListedResources;
 use self::start::GatewayStart;
 use self::subscriptions::SubscriptionCounts;
 use super::Agent;
@@ -56,30 +57,13 @@ pub struct Gateway {
     agent: Agent,
     hooks: WorkbookHooks,
     options: GatewayOptions,
-    counts: Arc<CallCounts>,
+    /// Calls that only read, for the findings.
+    research: Arc<AtomicU32>,
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
     log_level: Arc<WantedLevel>,
+    listed: Arc<ListedResources>,
     tool_changes: Arc<Mutex<watch::Sender<()>>>,
-}
-
-#[derive(Debug, Default)]
-struct CallCounts {
-    run: AtomicU32,
-    recorded: AtomicU32,
-    refused: AtomicU32,
-    asked: AtomicU32,
-    /// Calls that only read, for the findings.
-    research: AtomicU32,
-}
-
-/// How many calls passed, and how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GatewayCounts {
-    pub run: u32,
-    pub recorded: u32,
-    pub refused: u32,
-    pub asked: u32,
 }
 
 /// A tool of an upstream server as the agent is offered it.
@@ -112,8 +96,8 @@ pub enum Permitted {
 impl Gateway {
     pub(super) fn new(agent: &Agent, options: GatewayOptions) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
-        let (counts, start, subscriptions, log_level, tool_changes) = Default::default();
-        Self { agent: agent.clone(), hooks, options, counts, start, subscriptions, log_level, tool_changes }
+        let (research, start, subscriptions, log_level, listed, tool_changes) = Default::default();
+        Self { agent: agent.clone(), hooks, options, research, start, subscriptions, log_level, listed, tool_changes }
     }
 
     /// The accepted tools of all upstream servers.
@@ -161,12 +145,6 @@ impl Gateway {
         receiver
     }
 
-    pub fn counts(&self) -> GatewayCounts {
-        let of = |count: &AtomicU32| count.load(Ordering::Relaxed);
-        let CallCounts { run, recorded, refused, asked, research: _ } = self.counts.as_ref();
-        GatewayCounts { run: of(run), recorded: of(recorded), refused: of(refused), asked: of(asked) }
-    }
-
     /// Ends every upstream server that was started.
     pub async fn stop(&self) {
         self.start.stop();
@@ -199,10 +177,7 @@ impl Gateway {
                 self.record_refused(session, by, name, &arguments, &refusal).await;
                 Err(refusal)
             }
-            GatewayDecision::Ask => {
-                self.counts.asked.fetch_add(1, Ordering::Relaxed);
-                Ok(GatewayOutcome::Ask)
-            }
+            GatewayDecision::Ask => Ok(GatewayOutcome::Ask),
             GatewayDecision::Recorded { plan, step } => {
                 Ok(GatewayOutcome::Recorded(recorded_result(&snapshot, &plan, &step)))
             }
@@ -211,7 +186,6 @@ impl Gateway {
                 let style = GatewayWork::of(&snapshot).style;
                 let planned =
                     ExternalTools::new(self.agent.engine()).record(session, by, style, name, arguments).await?;
-                self.counts.recorded.fetch_add(1, Ordering::Relaxed);
                 Ok(GatewayOutcome::Planned(planned))
             }
             GatewayDecision::Run(why) => {
@@ -219,7 +193,6 @@ impl Gateway {
                 let call = self.agent.engine().submitter().next_request();
                 let made = MadeCall { session, by, tool: tool.as_ref(), arguments: &arguments, why, call };
                 self.record_begun(&made).await?;
-                self.counts.run.fetch_add(1, Ordering::Relaxed);
                 let answer = self.run(&snapshot, &made, events).await;
                 self.record_ended(&made, &answer).await?;
                 self.note(&snapshot, by, tool.as_ref(), &arguments, &answer).await;
@@ -289,7 +262,7 @@ impl Gateway {
                 (CallNote::Error, answer.failure.clone().unwrap_or_else(|| answer.value.to_string()))
             }
             Ok(answer) if tool.effect() == ToolEffect::ReadsOnly => {
-                let count = self.counts.research.fetch_add(1, Ordering::Relaxed) + 1;
+                let count = self.research.fetch_add(1, Ordering::Relaxed) + 1;
                 (CallNote::Research(count), answer.value.to_string())
             }
             Ok(answer) => (CallNote::Change, answer.value.to_string()),

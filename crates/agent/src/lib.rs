@@ -56,6 +56,6 @@ mod workspace_files;
 pub use agent::{Agent, AgentOptions};
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
-pub use gateway::{Gateway, GatewayCounts, GatewayOutcome, GatewayTool, NamedServers, Permitted};
+pub use gateway::{Gateway, GatewayOutcome, GatewayTool, NamedServers, Permitted};
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 pub use workspace_files::WorkspaceFiles;

@@ -157,9 +157,8 @@ impl PlanTools {
         };
         let step = changed_step(&command);
         let answers = self.find_answered(context.snapshot.active_handle(), &request, answers).await?;
-        let committed = self.engine.submitter().submit_as(request.clone(), command).await?;
-        let answer = self.answer(tool, step, &committed)?;
-        Ok((answer, Some(self.write_answers(request, answers, committed).await?)))
+        let committed = self.engine.submitter().submit_as(request, command.with_answers(answers)).await?;
+        Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
 
     /// `plan_progress` from the specialist that works on a step: it reports on that step and on no other.

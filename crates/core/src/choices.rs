@@ -148,6 +148,9 @@ pub fn choices(plan: &Plan, activity: Option<&Activity>) -> Choices {
             (Some(WaitingFor::StepFailed { position, .. }), _) => {
                 (format!("It failed: step {position} was not done.").into(), STOPPED_AT_STEP)
             }
+            (Some(WaitingFor::UncertainStep { position, .. }), _) => {
+                (format!("It failed. {}", unknown(position)).into(), STOPPED_AT_STEP)
+            }
             (_, Some(position)) => (unknown(position).into(), STOPPED_AT_STEP),
             (_, None) => ("It ended with steps left open.".into(), RESUMABLE),
         },

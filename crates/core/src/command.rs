@@ -9,7 +9,7 @@ use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, RequestId, Ste
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
 use crate::plan::execution::{Pause, PermissionCounts};
-use crate::plan::review::{CommentAnswer, Review};
+use crate::plan::review::{Review, ReviewAnswers};
 use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
 use crate::refusal::Refusal;
@@ -65,8 +65,6 @@ pub enum SessionCommand {
     SeeClient(AgentClient),
     /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
     DraftReview { plan: PlanId, review: Review },
-    /// What an agent answers to comments that were sent.
-    AnswerReview { plan: PlanId, answers: Vec<CommentAnswer> },
     /// Whether a person is satisfied with what became of a comment.
     ResolveComment { plan: PlanId, comment: CommentId, resolved: bool },
 }
@@ -114,15 +112,38 @@ pub enum TurnCommand {
 /// What an agent does to the active plan while it drafts, all of it through tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DraftCommand {
-    SetContent { markdown: String, title: Option<String> },
-    RecordStep { tool: String, arguments: Value },
-    Finalize { summary: Option<String> },
-    CreateDraft { goal: String, title: Option<String> },
+    SetContent {
+        markdown: String,
+        title: Option<String>,
+    },
+    RecordStep {
+        tool: String,
+        arguments: Value,
+    },
+    Finalize {
+        summary: Option<String>,
+    },
+    CreateDraft {
+        goal: String,
+        title: Option<String>,
+    },
     SetMetadata(MetadataChange),
     AddStep(NewStep),
-    UpdateStep { step: StepId, change: StepChange },
-    RemoveStep { step: StepId },
-    Submit { summary: Option<String> },
+    UpdateStep {
+        step: StepId,
+        change: StepChange,
+    },
+    RemoveStep {
+        step: StepId,
+    },
+    Submit {
+        summary: Option<String>,
+    },
+    /// A new version with what the agent answers to comments. Both are written at once.
+    Answered {
+        draft: Box<DraftCommand>,
+        answers: ReviewAnswers,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +196,8 @@ pub enum ExternalCommand {
     RecordCallEnd { call: RequestId, tool: String, outcome: StepOutcome },
     /// A call to an upstream server was refused. It is counted with the plan that is carried out.
     RecordRefused { tool: String, arguments: Value, refusal: Refusal },
+    /// A new version with what the agent answers to comments. Both are written at once.
+    Answered { command: Box<ExternalCommand>, answers: ReviewAnswers },
 }
 
 /// What only a person decides.
@@ -318,11 +341,9 @@ impl Command {
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
             Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
-            Self::Session(
-                SessionCommand::DraftReview { plan, .. }
-                | SessionCommand::AnswerReview { plan, .. }
-                | SessionCommand::ResolveComment { plan, .. },
-            ) => Some(plan),
+            Self::Session(SessionCommand::DraftReview { plan, .. } | SessionCommand::ResolveComment { plan, .. }) => {
+                Some(plan)
+            }
             Self::Session(_)
             | Self::Draft(_)
             | Self::External(_)
@@ -351,6 +372,21 @@ impl Command {
             | Self::Workbook(_)
             | Self::Auto(_)
             | Self::Import(_) => None,
+        }
+    }
+}
+
+impl Command {
+    /// The command of an agent that answers comments with its new version of the plan. Other commands answer none.
+    pub fn with_answers(self, answers: Option<ReviewAnswers>) -> Self {
+        match (self, answers) {
+            (Self::Draft(draft), Some(answers)) => {
+                Self::Draft(DraftCommand::Answered { draft: Box::new(draft), answers })
+            }
+            (Self::External(command), Some(answers)) => {
+                Self::External(ExternalCommand::Answered { command: Box::new(command), answers })
+            }
+            (command, _) => command,
         }
     }
 }

@@ -133,7 +133,6 @@ impl SessionCommand {
             | Self::RecordUndo(_)
             | Self::Rename { .. }
             | Self::DraftReview { .. }
-            | Self::AnswerReview { .. }
             | Self::ResolveComment { .. } => Guard::Person,
             Self::Open | Self::SeeClient(_) => Guard::Free,
         }

@@ -174,11 +174,6 @@ impl RequestId {
         Self::within(execution.as_str(), &format!("call {step} {attempt}"))
     }
 
-    /// The request that writes down what an agent answers to comments in the call with this request.
-    pub fn of_answers(request: &Self) -> Self {
-        Self::within(request.as_str(), "answers")
-    }
-
     fn within(whole: &str, part: &str) -> Self {
         use sha2::{Digest as _, Sha256};
         const HEAD: usize = 18;

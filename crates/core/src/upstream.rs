@@ -28,7 +28,7 @@ use crate::visible::visible;
 
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
-pub use names::{MAX_TOOL_NAME, ServerName, offered_names};
+pub use names::{MAX_TOOL_NAME, READ_RESOURCE, ServerName, offered_names};
 pub use similar::{check_tool_name, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.

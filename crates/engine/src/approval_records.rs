@@ -4,23 +4,25 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::PasskeyAssertion;
 use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDamage, RecordSignature};
+use planwright_core::plan::Digest;
 use planwright_core::presence::Presence;
 use planwright_core::refusal::Refusal;
+use planwright_core::upstream::ServerName;
 
-use crate::ledger::{Ledger, LedgerError, LedgerResult};
+use crate::ledger::{ApprovalStore, Ledger, LedgerError, LedgerResult};
 use crate::lookup;
 
 /// How often a record is sealed anew because another process was faster.
 const ATTEMPTS: u32 = 20;
 
 /// What the records of a store say, checked.
-pub(crate) async fn state(ledger: &dyn Ledger) -> LedgerResult<ApprovalState> {
+pub(crate) async fn state(ledger: &dyn ApprovalStore) -> LedgerResult<ApprovalState> {
     lookup::approval_state(&ledger.approval_records().await?)
 }
 
 /// Appends the record that `next` returns, after those of all other processes.
 pub(crate) async fn append(
-    ledger: &dyn Ledger,
+    ledger: &dyn ApprovalStore,
     by: &Actor,
     now: impl Fn() -> Timestamp,
     next: impl Fn(&ApprovalState) -> Result<Option<(ApprovalEvent, Option<RecordSignature>)>, Refusal>,
@@ -60,6 +62,24 @@ pub(crate) async fn record_passkey_use(
     if let Err(error) = append(ledger, by, now, |_| Ok(Some((used.clone(), None)))).await {
         tracing::error!(event = "passkey_use_not_recorded", %error);
     }
+}
+
+/// Records that the tools of a server were accepted. A signature that was recorded before is refused.
+pub async fn record_acceptance(
+    records: &dyn ApprovalStore,
+    by: &Actor,
+    server: &ServerName,
+    digest: Digest,
+    command: Digest,
+    at: Timestamp,
+) -> LedgerResult<()> {
+    let (server, digest, command) = (server.to_string(), digest.to_string(), command.to_string());
+    let accepted = ApprovalEvent::ToolsAccepted { server, digest, command };
+    let next = |state: &ApprovalState| {
+        state.check_signature_unused(by)?;
+        Ok(Some((accepted.clone(), None)))
+    };
+    append(records, by, || at, next).await.map(drop)
 }
 
 fn refused(damage: RecordDamage) -> LedgerError {

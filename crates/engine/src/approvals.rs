@@ -43,6 +43,7 @@ use crate::lookup;
 use crate::plans::Approving;
 use crate::submitter::Submitter;
 
+pub use crate::approval_records::record_acceptance;
 pub use acts::ActChallenge;
 pub use audit::ExportedKey;
 pub use browser::{BrowserSecret, SignInLink};

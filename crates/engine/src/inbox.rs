@@ -53,11 +53,10 @@ impl Inbox {
 
     /// The plan that changed last comes first. `after` is the `next` of the page before.
     pub async fn list(&self, mut after: Option<u64>, limit: u32) -> LedgerResult<Page<Waiting>> {
-        let statuses = [PlanStatus::Ready, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
-            let page = self.ledger.plans_anywhere(&statuses, after, room).await?;
+            let page = self.ledger.plans_in_hand(after, room).await?;
             found.damaged.extend(page.damaged);
             for listed in page.items {
                 match self.waiting(listed).await {
@@ -109,7 +108,7 @@ impl Inbox {
 
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
-        // A failed plan that its session left for another waits no more. Such plans are many, and are not read.
+        // A failed plan that its session left for another waits no more.
         if plan.status == PlanStatus::PartiallyCompleted && !active {
             return Ok(None);
         }

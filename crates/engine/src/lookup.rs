@@ -62,14 +62,13 @@ pub(crate) async fn silent_agents(
     ledger: &dyn Ledger,
     clients: &[AgentClient],
     presence: Option<&Presence>,
-    now: Timestamp,
 ) -> LedgerResult<BTreeSet<String>> {
     let Some(presence) = presence else { return Ok(BTreeSet::new()) };
     let elsewhere = clients.iter().filter(|client| client.ran_elsewhere(presence));
     let mut silent = BTreeSet::new();
     for name in elsewhere.filter_map(AgentClient::heartbeat).collect::<BTreeSet<_>>() {
-        let alive_at = ledger.alive_at(&name).await?;
-        if alive_at.is_none_or(|at| now.duration_since(at) > CLIENT_HEARTBEAT_TIMEOUT) {
+        // One clock for all machines: that of an agent's machine could be late, and the agent would seem to have ended.
+        if ledger.silent_for(&name).await?.is_none_or(|age| age > CLIENT_HEARTBEAT_TIMEOUT) {
             silent.insert(name);
         }
     }
@@ -109,7 +108,7 @@ pub(crate) async fn living_agent(
     }
     for client in programs {
         let Some(name) = client.heartbeat() else { continue };
-        if ledger.alive_at(&name).await?.is_some_and(is_recent) {
+        if ledger.silent_for(&name).await?.is_some_and(|age| age <= CLIENT_HEARTBEAT_TIMEOUT) {
             return Ok(Some(client.name));
         }
     }

@@ -12,7 +12,9 @@ use planwright_core::ids::{CommentId, PlanId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::Plan;
 use planwright_core::plan::review::{CommentAnswer, CommentState, Review, ReviewComment, ReviewTracker, SentWith};
+use planwright_core::refusal::Refusal;
 
+use crate::approvals::Approvals;
 use crate::history::History;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::lookup;
@@ -151,7 +153,15 @@ impl Reviews {
 
     /// Writes down whether the person is satisfied with what became of a comment that was sent on this plan.
     pub async fn resolve(&self, plan: &Plan, by: &Actor, comment: &CommentId, resolved: bool) -> LedgerResult<()> {
-        if self.read(plan, by).await?.resolved.contains(comment) == resolved {
+        let reviews = self.read(plan, by).await?;
+        let is_known = reviews.sent.iter().any(|sent| sent.review.comments.iter().any(|one| one.id == *comment));
+        if !is_known && by.kind == ActorKind::Person {
+            // Who may not resolve comments does not hear which there are.
+            Approvals::new(self.submitter.clone()).check_separate_in(by, &plan.session).await?;
+            let message = format!("Plan {} has no comment `{comment}` that was sent.", plan.number);
+            return Err(Refusal::not_found(message).into());
+        }
+        if is_known && reviews.resolved.contains(comment) == resolved {
             return Ok(());
         }
         let (plan_id, comment) = (plan.id.clone(), comment.clone());

@@ -190,7 +190,7 @@ impl Submitter {
         if compares_processes(&command, by, session, &policy) {
             let other_agents = agents_of_sessions(ledger).await?.into();
             let clients = ledger.session(session).await?.map(|stored| stored.session.clients).unwrap_or_default();
-            let silent = silent_agents(ledger, &clients, by.presence.as_ref(), self.clock.now()).await?;
+            let silent = silent_agents(ledger, &clients, by.presence.as_ref()).await?;
             policy = Arc::new(Policy { other_agents, silent_agents: Arc::new(silent), ..(*policy).clone() });
         }
         let by = &by.clone().with_binding(&policy.bound_users);

@@ -8,7 +8,6 @@ use planwright_core::approval::record::SealedRecord;
 use planwright_core::ask::AskSubject;
 use planwright_core::auto::{AutoRun, AutoState, RunEnd, RunPause, RunState};
 use planwright_core::ids::RunId;
-use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
@@ -214,6 +213,12 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
             let id = format!("plan-{}-{}", plan.id, plan.digest());
             (id, NoticeKind::Waits, format!("Plan #{} waits for your decision", plan.number))
         }
+        (PlanStatus::PartiallyCompleted, Some(WaitingFor::UncertainStep { .. }))
+        | (_, Some(WaitingFor::StepFailed { .. })) => {
+            let execution = plan.execution.as_ref()?;
+            let id = format!("ended-{}-{micros}", execution.id);
+            (id, NoticeKind::Failed, format!("Plan #{} failed", plan.number))
+        }
         (_, Some(WaitingFor::UncertainStep { position, .. })) => {
             let id = format!("uncertain-{}-{position}-{micros}", plan.id);
             (id, NoticeKind::Waits, format!("The result of step {position} of plan #{} is unknown", plan.number))
@@ -232,19 +237,10 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
         }
         // The inbox shows them; no notification is sent.
         (_, Some(WaitingFor::RefusedCalls { .. })) => return None,
-        (_, Some(WaitingFor::StepFailed { .. })) => {
-            let execution = plan.execution.as_ref()?;
-            let id = format!("ended-{}-{micros}", execution.id);
-            (id, NoticeKind::Failed, format!("Plan #{} failed", plan.number))
-        }
         (PlanStatus::PartiallyCompleted, None) => {
             let execution = plan.execution.as_ref()?;
-            let failed = execution.steps.iter().any(|run| run.status == StepStatus::Failed);
-            let (kind, what) = match failed {
-                true => (NoticeKind::Failed, "failed"),
-                false => (NoticeKind::Finished, "is done in part"),
-            };
-            (format!("ended-{}-{micros}", execution.id), kind, format!("Plan #{} {what}", plan.number))
+            let id = format!("ended-{}-{micros}", execution.id);
+            (id, NoticeKind::Finished, format!("Plan #{} is done in part", plan.number))
         }
         (_, None) => return None,
     };

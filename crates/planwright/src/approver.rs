@@ -1,11 +1,10 @@
 //! Verified approvals on the command line: which approver, their passphrase, and their signature.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 
 use planwright_agent::session::input::Approving;
 use planwright_core::actor::Actor;
-use planwright_core::approval::{Require, Risk};
+use planwright_core::approval::Require;
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::SlashCommand;
@@ -21,8 +20,7 @@ use crate::shown_act::ShownAct;
 /// Whether an approval of this plan needs an approver's signature.
 pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
     let policy = engine.approvals().policy().await?;
-    let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
-    Ok(needed == Require::Verified)
+    Ok(plan.requirement(&policy.approval) == Require::Verified)
 }
 
 /// The named approver, or the only one, or the one with the person's name.
@@ -112,10 +110,10 @@ pub(crate) async fn separate_or_unlocked(
 }
 
 /// The person, who gives their passphrase if continuing this plan needs what its approval needs.
-pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan) -> Result<Actor, Failure> {
+pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan, named: Option<&str>) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
-    let require = policy.approval.requirement(plan.session.channel, &plan.risks());
-    verified_for(&context.engine, &context.person, require, None).await
+    let require = plan.requirement(&policy.approval);
+    verified_for(&context.engine, &context.person, require, named).await
 }
 
 /// The person, who gives their passphrase for what they are shown if this command needs what a plan that changes files needs.
@@ -123,15 +121,16 @@ pub(crate) async fn verified_for_act(
     context: &Context,
     session: &SessionIdentity,
     command: &SlashCommand,
+    named: Option<&str>,
 ) -> Result<Actor, Failure> {
     let policy = context.engine.approvals().policy().await?;
-    match policy.approval.requirement(session.channel, &BTreeSet::from([Risk::ChangesFiles])) {
+    match policy.approval.requirement_of_work(session.channel) {
         Require::Any | Require::Separate => return Ok(context.person.clone()),
         Require::Verified => {}
     }
     let shown = ShownAct::of(&context.engine, session, command).await;
     shown.as_ref().map_or(Ok(()), ShownAct::show)?;
-    let person = verified(&context.person, &unlock(&context.engine, &context.person, None).await?);
+    let person = verified(&context.person, &unlock(&context.engine, &context.person, named).await?);
     Ok(match shown {
         Some(shown) => shown.signed_by(person),
         None => person,

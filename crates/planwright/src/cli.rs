@@ -240,6 +240,9 @@ pub(crate) struct ChatArgs {
     /// The project folder to work in [default: the one the session works in; inside a git work tree you are asked once]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
+    /// The approver who you are, where the policy asks for a passphrase [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
     /// The message, or a command such as `/plan show`; `-` reads it from stdin
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Vec<String>,

@@ -62,11 +62,15 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         CliCommand::Sessions(arguments) => sessions::run(global, &arguments).await,
         CliCommand::Memory(arguments) => memory::run(global, arguments).await,
-        CliCommand::Auto(AutoArgs { of, words }) => auto::run(global, "auto", of, &words).await,
-        CliCommand::Goal(GoalArgs { of, words }) => auto::run(global, "goal", of, &words).await,
-        CliCommand::Task(TaskArgs { of, words }) => auto::run(global, "task", of, &words).await,
-        CliCommand::Schedule(ScheduleArgs { of, words }) => auto::run(global, "schedule", of, &words).await,
-        CliCommand::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, &words).await,
+        CliCommand::Auto(AutoArgs { of, approver, words }) => {
+            auto::run(global, "auto", of, approver.as_deref(), &words).await
+        }
+        CliCommand::Goal(GoalArgs { of, words }) => auto::run(global, "goal", of, None, &words).await,
+        CliCommand::Task(TaskArgs { of, words }) => auto::run(global, "task", of, None, &words).await,
+        CliCommand::Schedule(ScheduleArgs { of, approver, words }) => {
+            auto::run(global, "schedule", of, approver.as_deref(), &words).await
+        }
+        CliCommand::Diary(DiaryArgs { of, words }) => auto::run(global, "diary", of, None, &words).await,
         CliCommand::Mcp(arguments) => mcp::run(global, &arguments).await,
         CliCommand::Install(arguments) => {
             let exit = install::install(global, &Screen::new(global.json), &arguments)?;

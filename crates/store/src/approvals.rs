@@ -51,7 +51,9 @@ impl<B: Backend> ApprovalStore for SqlLedger<B> {
     }
 
     async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
-        let statement = "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at, commands
+        let statement =
+            "SELECT revision, offered_tools, offered_at, accepted_tools, accepted_by, accepted_at, commands,
+                             offered_digest
                          FROM upstream_server WHERE name = ?1";
         let rows = self.0.query(sql!(statement, server.as_str())).await?;
         rows.first().map(|row| pinned(row, server)).transpose()
@@ -148,7 +150,9 @@ fn pinned(row: &Row, server: &ServerName) -> LedgerResult<PinnedServer> {
         ),
         (_, _) => None,
     };
-    Ok(PinnedServer { server: server.clone(), revision: row.read(0, what)?, accepted, accepted_command, offered })
+    let offered_digest = row.get::<Option<&str>>(7)?.map(str::to_owned);
+    let (server, revision) = (server.clone(), row.read(0, what)?);
+    Ok(PinnedServer { server, revision, accepted, accepted_command, offered, offered_digest })
 }
 
 fn text<T: Serialize>(value: &T) -> LedgerResult<String> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_core::ids::MemoryId;
+use planwright_core::memory::MemoryText;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{
     DamagedRow, DerivedRows, LedgerResult, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm,
@@ -166,8 +167,70 @@ fn damaged(what: String, reason: impl ToString) -> DamagedRow {
     DamagedRow { what, reason: reason.to_string() }
 }
 
+/// The global memories that are read at once.
+const PAGE: u32 = 200;
+
+/// What is wrong with the index of the global memories. A session's journal says what they are, also one that was deleted
+/// since; what they are found by follows from themselves.
+pub(crate) async fn global_index<B: Sql>(sql: &B) -> LedgerResult<Vec<DamagedRow>> {
+    const SCOPES: &str = "SELECT id FROM memory_scope WHERE session_id = 0";
+    let last = format!(
+        "SELECT max(position) FROM (SELECT position FROM memory_item
+         WHERE scope_id IN ({SCOPES}) AND position > ?1 ORDER BY position LIMIT ?2) AS page"
+    );
+    // One statement sees no change of a memory between its row and its terms.
+    let page = format!(
+        "SELECT position, id, body, CAST(CASE WHEN forgotten THEN 1 ELSE 0 END AS bigint),
+             CAST(NULL AS text), CAST(0 AS bigint), CAST(0 AS bigint) FROM memory_item
+         WHERE scope_id IN ({SCOPES}) AND position > ?1 AND position <= ?2
+         UNION ALL
+         SELECT position, CAST(NULL AS text), CAST(NULL AS text), CAST(0 AS bigint), term, frequency, length FROM memory_posting
+         WHERE scope_id IN ({SCOPES}) AND position > ?1 AND position <= ?2"
+    );
+    let mut found = Vec::new();
+    let mut after: i64 = 0;
+    loop {
+        let rows = sql.query(sql!(last.clone(), after, PAGE)).await?;
+        let Some(end) = rows.first().map(|row| row.get::<Option<i64>>(0)).transpose()?.flatten() else {
+            return Ok(found);
+        };
+        found.extend(wrong_terms(&sql.query(sql!(page.clone(), after, end)).await?)?);
+        after = end;
+    }
+}
+
+/// Of the rows of some memories and of their terms, what does not agree.
+fn wrong_terms(rows: &[Row]) -> LedgerResult<Vec<DamagedRow>> {
+    let mut terms: BTreeMap<i64, BTreeMap<String, StoredTerm>> = BTreeMap::new();
+    for row in rows {
+        if let Some(term) = row.get::<Option<&str>>(4)? {
+            let stored = StoredTerm { frequency: number(row, 5, u32::MAX)?, length: number(row, 6, u32::MAX)? };
+            terms.entry(row.get(0)?).or_default().insert(term.to_owned(), stored);
+        }
+    }
+    let mut found = Vec::new();
+    for row in rows {
+        let (Some(id), Some(body)) = (row.get::<Option<&str>>(1)?, row.get::<Option<&str>>(2)?) else { continue };
+        let stored = terms.remove(&row.get(0)?).unwrap_or_default();
+        match encode::set_damage_aside(record(id, body, row.get::<i64>(3)? == 1))? {
+            Ok((_, record)) => {
+                let expected = match record.forgotten {
+                    true => BTreeMap::new(),
+                    false => StoredTerm::of(MemoryText::of(&record.item)),
+                };
+                if stored != expected {
+                    let what = format!("the index of the global memory {id}");
+                    found.push(damaged(what, "what is stored is not what the memory says"));
+                }
+            }
+            Err(row) => found.push(row),
+        }
+    }
+    Ok(found)
+}
+
 /// Scopes and runs that no session has, and items and terms that no scope or item has. Both stores understand it.
-pub(crate) const ORPHANED: [(&str, &str); 7] = [
+pub(crate) const ORPHANED: [(&str, &str); 8] = [
     (
         "SELECT count(*) FROM memory_scope
          WHERE session_id <> 0 AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = memory_scope.session_id)",
@@ -189,6 +252,13 @@ pub(crate) const ORPHANED: [(&str, &str); 7] = [
          WHERE session_id = 0 AND items <> (SELECT count(*) FROM memory_item
              WHERE memory_item.scope_id = memory_scope.id AND NOT memory_item.forgotten)",
         "counts of global memories",
+    ),
+    (
+        "SELECT count(*) FROM memory_scope
+         WHERE session_id = 0 AND words <> (SELECT coalesce(sum(length), 0) FROM (
+             SELECT position, max(length) AS length FROM memory_posting
+             WHERE memory_posting.scope_id = memory_scope.id GROUP BY position) AS found)",
+        "counts of the words of global memories",
     ),
     (
         "SELECT count(*) FROM memory_scope

@@ -123,7 +123,8 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         let note = "INSERT INTO process_heartbeat (process, at) VALUES (?1, ?2)
                     ON CONFLICT (process) DO UPDATE SET at = excluded.at";
         let oldest = now.checked_sub(FORGET_AFTER).unwrap_or(Timestamp::UNIX_EPOCH).as_microsecond();
-        let forget = sql!("DELETE FROM process_heartbeat WHERE at < ?1", oldest);
+        // Those of agents are by another clock.
+        let forget = sql!("DELETE FROM process_heartbeat WHERE at < ?1 AND process NOT LIKE 'agent/%'", oldest);
         self.0.write_all(vec![sql!(note, owner, now.as_microsecond()), forget]).await.map(drop)
     }
 
@@ -132,6 +133,24 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         let at: Option<i64> = rows.first().map(|row| row.get(0)).transpose()?;
         // A row that is not a time is no sign of life; the next one replaces it.
         Ok(at.and_then(|at| Timestamp::from_microsecond(at).ok()))
+    }
+
+    async fn sign_of_life(&self, program: &str) -> LedgerResult<()> {
+        let now = B::NOW_MICROS;
+        let note = format!(
+            "INSERT INTO process_heartbeat (process, at) VALUES (?1, {now})
+             ON CONFLICT (process) DO UPDATE SET at = excluded.at"
+        );
+        let forget = format!("DELETE FROM process_heartbeat WHERE at < {now} - ?1 AND process LIKE 'agent/%'");
+        let day = i64::try_from(FORGET_AFTER.as_micros()).unwrap_or(i64::MAX);
+        self.0.write_all(vec![sql!(note, program), sql!(forget, day)]).await.map(drop)
+    }
+
+    async fn silent_for(&self, program: &str) -> LedgerResult<Option<Duration>> {
+        let statement = format!("SELECT {} - at FROM process_heartbeat WHERE process = ?1", B::NOW_MICROS);
+        let rows = self.0.lookup(sql!(statement, program)).await?;
+        let age: Option<i64> = rows.first().map(|row| row.get(0)).transpose()?;
+        Ok(age.map(|age| Duration::from_micros(u64::try_from(age).unwrap_or(0))))
     }
 
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {

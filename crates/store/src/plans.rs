@@ -160,16 +160,34 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
         let Some(wanted) = in_one_of(statuses) else {
             return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
         };
-        let changed = B::PLAN_CHANGED;
-        let text = format!(
-            "SELECT {SUMMARY}, session.channel || ':' || session.conversation, session.state, {changed}
-             FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
-             WHERE {wanted} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
-        );
-        let below = below(after)?;
-        let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
-        paging::read_page(&self.0, |count| sql!(text.clone(), &below, count), limit, read).await
+        page_of_plans(&self.0, &wanted, after, limit).await
     }
+
+    async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
+        let statuses = [PlanStatus::Ready, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
+        let wanted = in_one_of(&statuses).unwrap_or_default();
+        let (ended, named) = (PlanStatus::PartiallyCompleted, B::contains("session.state", "plan.id"));
+        let wanted = format!("{wanted} AND (plan.status <> '{ended}' OR {named})");
+        page_of_plans(&self.0, &wanted, after, limit).await
+    }
+}
+
+/// Plans of all sessions that a condition is true of, the one that changed last first.
+async fn page_of_plans<B: Backend>(
+    sql: &B,
+    wanted: &str,
+    after: Option<u64>,
+    limit: u32,
+) -> LedgerResult<Page<PlanAnywhere>> {
+    let changed = B::PLAN_CHANGED;
+    let text = format!(
+        "SELECT {SUMMARY}, session.channel || ':' || session.conversation, session.state, {changed}
+         FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
+         WHERE {wanted} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
+    );
+    let below = below(after)?;
+    let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
+    paging::read_page(sql, |count| sql!(text.clone(), &below, count), limit, read).await
 }
 
 /// Holds the time in a plan's row, by which lists are in order, against the one in its content.

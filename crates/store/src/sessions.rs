@@ -125,6 +125,7 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
         for (statement, what) in ORPHANED {
             found.extend(orphaned(count(&self.0, sql!(statement)).await?, what));
         }
+        found.extend(derived_rows::global_index(&self.0).await?);
         Ok(found)
     }
 

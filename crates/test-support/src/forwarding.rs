@@ -137,6 +137,7 @@ forwarding_ledger! {
         async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
         async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
         async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
+        async fn plans_in_hand(after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
     }
     MemoryStore {
         async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
@@ -156,6 +157,8 @@ forwarding_ledger! {
         async fn shorten_leases(owner: &str, ttl: Duration) -> ();
         async fn heartbeat(owner: &str, now: Timestamp) -> ();
         async fn alive_at(owner: &str) -> Option<Timestamp>;
+        async fn sign_of_life(program: &str) -> ();
+        async fn silent_for(program: &str) -> Option<Duration>;
         async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
         async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
         async fn take_due(now: Timestamp, keep: Duration, limit: u32) -> Vec<SessionIdentity>;

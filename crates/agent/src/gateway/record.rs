@@ -1,7 +1,5 @@
 //! Calls through the gateway in the journal: what ran and why, what became of it, what was refused and what was asked.
 
-use std::sync::atomic::Ordering;
-
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
 use planwright_core::command::{Command, ExternalCommand, StepOutcome};
@@ -108,7 +106,6 @@ impl Gateway {
         arguments: &Arguments,
         refusal: &Refusal,
     ) {
-        self.counts.refused.fetch_add(1, Ordering::Relaxed);
         tracing::info!(event = "gateway_refused", session_identity = %session, tool = name, code = %refusal.code);
         let (tool, arguments) = (name.to_owned(), Value::Object(arguments.clone()));
         let refused = ExternalCommand::RecordRefused { tool, arguments, refusal: refusal.clone() };

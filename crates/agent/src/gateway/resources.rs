@@ -1,5 +1,7 @@
 //! Resources and prompts of upstream servers pass the same gate as their tools.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
@@ -60,7 +62,7 @@ impl Gateway {
             return self.read_listed(session, by, server, arguments).await;
         }
         let (events, _ignored) = CallEventSender::new(ClientKey(0));
-        match self.call(session, by, &name, arguments, Permitted::NotAsked, &events).await? {
+        match self.call(session, by, &name, arguments.clone(), Permitted::NotAsked, &events).await? {
             GatewayOutcome::Answered(ToolAnswer { failure: Some(failure), .. }) => {
                 Err(Refusal::new(RefusalCode::Unavailable, failure))
             }
@@ -70,12 +72,16 @@ impl Gateway {
                 contents @ Value::Object(_) => Ok(contents.clone()),
                 result => Ok(as_text(uri, result.as_str().unwrap_or_default())),
             },
-            GatewayOutcome::Ask => Err(Refusal::policy_denied(format!(
-                "The address {} is not one that the server lists, and reading it takes a person's permission. Call {} to have \
-                 them asked.",
-                quoted(uri),
-                quoted(&name)
-            ))),
+            GatewayOutcome::Ask => {
+                let refusal = Refusal::policy_denied(format!(
+                    "The address {} is not one that the server lists, and reading it takes a person's permission. Call {} to \
+                     have them asked.",
+                    quoted(uri),
+                    quoted(&name)
+                ));
+                self.record_refused(session, by, &name, &arguments, &refusal).await;
+                Err(refusal)
+            }
         }
     }
 
@@ -99,10 +105,35 @@ impl Gateway {
         answer.map(|answer| answer.value)
     }
 
+    /// An address that the server listed before is its own word and no free text, so the server is asked for its list only about
+    /// others.
     pub(super) async fn is_listed(&self, server: &ServerName, uri: &str) -> bool {
+        if self.listed.has(server, uri) {
+            return true;
+        }
         let listed = timeout(LIST_TIME, self.request(server, UpstreamRequest::ListResources)).await;
         let Ok(Ok(listed)) = listed else { return false };
-        listed["resources"].as_array().is_some_and(|all| all.iter().any(|resource| resource["uri"] == uri))
+        let all = listed["resources"].as_array().into_iter().flatten();
+        self.listed.replace(server, all.filter_map(|one| one["uri"].as_str().map(str::to_owned)).collect());
+        self.listed.has(server, uri)
+    }
+}
+
+/// The addresses that each server listed last.
+#[derive(Debug, Default)]
+pub(super) struct ListedResources(Mutex<BTreeMap<ServerName, BTreeSet<String>>>);
+
+impl ListedResources {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerName, BTreeSet<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, server: &ServerName, uri: &str) -> bool {
+        self.lock().get(server).is_some_and(|listed| listed.contains(uri))
+    }
+
+    fn replace(&self, server: &ServerName, listed: BTreeSet<String>) {
+        self.lock().insert(server.clone(), listed);
     }
 }
 

@@ -2,25 +2,16 @@
 
 use std::sync::Arc;
 
-use planwright_core::command::{Command, SessionCommand};
 use planwright_core::gate::PlanTool;
-use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
-use planwright_core::plan::review::CommentAnswer;
+use planwright_core::plan::review::{CommentAnswer, ReviewAnswers};
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::{Committed, LedgerResult};
+use planwright_engine::ledger::LedgerResult;
 use planwright_engine::submitter::SubmitRequest;
 use serde_json::Value;
 
 use super::{PlanTools, arguments};
 use crate::tool_schema::Arguments;
-
-/// The answers of one call, and the plan that was commented on.
-#[derive(Debug)]
-pub(super) struct Answers {
-    plan: PlanId,
-    answers: Vec<CommentAnswer>,
-}
 
 /// The answers in the arguments of a call, before the call is made.
 pub(super) fn given(tool: PlanTool, arguments: &Arguments) -> Option<Value> {
@@ -48,7 +39,7 @@ impl PlanTools {
         plan: Option<Arc<Plan>>,
         request: &SubmitRequest<'_>,
         given: Option<Value>,
-    ) -> LedgerResult<Option<Answers>> {
+    ) -> LedgerResult<Option<ReviewAnswers>> {
         let Some(given) = given else { return Ok(None) };
         let given: Vec<arguments::CommentAnswer> = serde_json::from_value(given)
             .map_err(|error| Refusal::invalid(format!("The `answers` cannot be read: {error}.")))?;
@@ -72,20 +63,6 @@ impl PlanTools {
             };
             answers.push(CommentAnswer { comment: found.clone(), text: answer });
         }
-        Ok(Some(Answers { plan: sent.plan, answers }))
-    }
-
-    /// Writes the answers down, after the new version. A call that is made again writes them once.
-    pub(super) async fn write_answers(
-        &self,
-        request: SubmitRequest<'_>,
-        answers: Option<Answers>,
-        committed: Committed,
-    ) -> LedgerResult<Committed> {
-        let Some(Answers { plan, answers }) = answers else { return Ok(committed) };
-        let request = SubmitRequest { id: RequestId::of_answers(&request.id), ..request };
-        let command = Command::Session(SessionCommand::AnswerReview { plan, answers });
-        let Committed { snapshot, seq, .. } = self.engine.submitter().submit_as(request, command).await?;
-        Ok(Committed { snapshot, seq, ..committed })
+        Ok(Some(ReviewAnswers { plan: sent.plan, answers }))
     }
 }

@@ -151,7 +151,7 @@ impl ExternalTools {
         let request = tools.engine.submitter().request(session, by);
         let active = if answers.is_some() { tools.snapshot(session).await?.active_handle() } else { None };
         let answers = tools.find_answered(active, &request, answers).await?;
-        let committed = match tools.engine.submitter().submit_as(request.clone(), command).await {
+        let committed = match tools.engine.submitter().submit_as(request, command.with_answers(answers)).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && expected.is_some() => {
                 return Err(self.with_difference(session, refusal, expected).await.into());
             }
@@ -161,7 +161,6 @@ impl ExternalTools {
         tools.engine.submitter().policies().read_project(&committed.snapshot).await;
         let answer = tools.answer(tool, None, &committed)?;
         let plan = Arc::clone(results::changed_plan(&committed)?);
-        tools.write_answers(request, answers, committed).await?;
         *shown = Some(Arc::clone(&plan));
         Ok(with_next(answer, &plan))
     }
@@ -203,13 +202,12 @@ impl ExternalTools {
         let step = changed_step(&command);
         let request = tools.engine.submitter().request(session, by);
         let answers = tools.find_answered(context.snapshot.active_handle(), &request, answers).await?;
-        let committed = tools.engine.submitter().submit_as(request.clone(), command).await?;
+        let committed = tools.engine.submitter().submit_as(request, command.with_answers(answers)).await?;
         let plan = Arc::clone(results::changed_plan(&committed)?);
         if tool == PlanTool::AddCall {
             return Ok(results::planned(&plan));
         }
         let answer = tools.answer(tool, step, &committed)?;
-        tools.write_answers(request, answers, committed).await?;
         if !matches!(tool, PlanTool::Submit | PlanTool::Finalize) {
             return Ok(answer);
         }

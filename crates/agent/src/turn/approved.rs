@@ -16,7 +16,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 pub(crate) async fn check(engine: &Engine, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
     let policy = engine.approvals().policy().await?;
     let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
-    let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
+    let needed = plan.requirement(&policy.approval);
     if permitted.is_ok() && needed == Require::Verified {
         permitted = check_stored(engine, plan).await?;
     }

@@ -9,7 +9,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, argument_problems};
+use planwright_core::upstream::{AnnotationTrust, READ_RESOURCE, ServerName, UpstreamTool, argument_problems};
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientInput, ClientKey};
@@ -203,9 +203,6 @@ impl CallObserver for ContextObserver<'_> {
     }
 }
 
-/// The end of the name of every tool that reads resources.
-const SUFFIX: &str = "__read_resource";
-
 #[derive(Debug)]
 pub(super) struct ResourceTool {
     spec: ToolSpec,
@@ -217,14 +214,13 @@ pub(super) struct ResourceTool {
 
 /// The name of the tool that reads resources of a server.
 pub(crate) fn resource_tool_name(server: &ServerName) -> String {
-    format!("{server}{SUFFIX}")
+    format!("{server}__{READ_RESOURCE}")
 }
 
 impl ResourceTool {
     /// The tool with this name, if it is one of a configured server.
     pub(super) fn named(upstream: &UpstreamTools, name: &str) -> Option<Self> {
-        let server = name.strip_suffix(SUFFIX)?;
-        let server = upstream.servers().iter().find(|known| known.name.as_str() == server)?;
+        let server = upstream.servers().iter().find(|known| resource_tool_name(&known.name) == name)?;
         let spec = ToolSpec {
             name: name.to_owned(),
             description: format!("Read the resource of the MCP server {} with this address.", server.name),

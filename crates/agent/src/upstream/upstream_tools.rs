@@ -9,7 +9,7 @@ use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{ServerName, ToolDifference, command_digest};
 use planwright_core::visible::quoted;
-use planwright_engine::approvals::Approvals;
+use planwright_engine::approvals::{Approvals, record_acceptance};
 use planwright_engine::ledger::{ApprovalStore, LedgerResult};
 use planwright_engine::upstream::{
     ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
@@ -137,7 +137,7 @@ impl UpstreamTools {
         accepted.or_else(|| Some(Arc::new(ResourceTool::named(self, name)?)))
     }
 
-    /// The tool that reads resources of a server, also if the server has a tool of the same name.
+    /// The tool that reads resources of a server. No tool of the server has its name.
     pub(crate) fn resource_tool(&self, server: &ServerName) -> Option<Arc<dyn Tool>> {
         Some(Arc::new(ResourceTool::named(self, &resource_tool_name(server))?))
     }
@@ -240,11 +240,18 @@ impl UpstreamTools {
     ) -> LedgerResult<ServerStatus> {
         let command = command_digest(&self.configured(name)?.reached_by);
         let by = approvals.check_acceptance(by, name, digest).await?;
-        if !self.shared.pins.accept_offer(name, command, digest, &by, approvals.now()).await? {
-            return Err(Refusal::stale(format!(
+        let changed = || {
+            Refusal::stale(format!(
                 "The MCP server {name} offers something else than what was shown. Look at it again."
             ))
-            .into());
+        };
+        let offered = self.shared.pins.pinned_server(name).await?.and_then(|pinned| pinned.offered);
+        if offered.is_none_or(|offered| offered.digest() != digest) {
+            return Err(changed().into());
+        }
+        let at = approvals.record_acceptance(&by, name, digest, command).await?;
+        if !self.shared.pins.accept_offer(name, command, digest, &by, at).await? {
+            return Err(changed().into());
         }
         tracing::info!(event = "upstream_accepted", server = %name, %digest, by = %by.name);
         self.status_of(name).await
@@ -351,6 +358,7 @@ impl Shared {
             let accepted = self.pins.accept_first_offer(server, command, &offered, &by).await?;
             self.accepted_by_rule().remove(server);
             if accepted {
+                record_acceptance(self.pins.as_ref(), &by, server, offered.digest(), command, offered.at).await?;
                 tracing::info!(event = "upstream_accepted", %server, digest = %offered.digest(), by = %by.name);
                 return Ok(());
             }

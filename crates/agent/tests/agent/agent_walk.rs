@@ -123,12 +123,28 @@ fn system() -> Actor {
     Actor::system("mcp")
 }
 
+/// A session beside it, with a plan that is approved and waits to be continued.
+const APPROVED: &str = "mcp:approved1";
+
+async fn approved_elsewhere(engine: &Engine) {
+    let session: SessionIdentity = APPROVED.parse().unwrap();
+    engine.sessions().open(&session, &person()).await.unwrap();
+    engine.sessions().enable_plan_mode(&session, &person(), PlanStyle::Document).await.unwrap();
+    draft(engine, &session, 0).await;
+    let plan = engine.plans().active(&session).await.unwrap();
+    let (by, all) = (person().recognised(terminal(300, |_| {})), Selection::All);
+    engine.plans().approve(&session, &by, &plan.id, plan.digest(), all, None).await.unwrap();
+}
+
 /// A session with a plan that waits, in which the program of an agent was seen.
 async fn session_of_agent(store: &Store, require: Require, program: AgentClient) -> (Engine, SessionIdentity) {
     let engine = store.engine().await;
     let session: SessionIdentity = "mcp:k3yk3y8x".parse().unwrap();
     engine.sessions().open(&session, &person()).await.unwrap();
     engine.sessions().enable_plan_mode(&session, &person(), PlanStyle::Document).await.unwrap();
+    approved_elsewhere(&engine).await;
+    let approved: SessionIdentity = APPROVED.parse().unwrap();
+    engine.sessions().see_client(&approved, &system(), program.clone()).await.unwrap();
     engine.sessions().see_client(&session, &system(), program).await.unwrap();
     engine.approvals().set_policy(&person(), &ApprovalPolicy::requiring(require), None).await.unwrap();
     // An act that is no approval takes a policy that was read within the last second.
@@ -151,7 +167,12 @@ async fn is_done(engine: &Engine, session: &SessionIdentity, wish: Wish, by: &Ac
             let approved = engine.plans().approve(session, by, &plan.id, plan.digest(), Selection::All, None).await;
             approved.is_ok()
         }
-        Wish::Resume => engine.plans().resume(session, by, &plan.id).await.is_ok(),
+        // A plan that is not approved is continued for nobody.
+        Wish::Resume => {
+            let session: SessionIdentity = APPROVED.parse().unwrap();
+            let plan = engine.plans().active(&session).await.unwrap();
+            engine.plans().resume(&session, by, &plan.id).await.is_ok()
+        }
         Wish::Revise => engine.plans().revise(session, by, &plan.id, "shorter".to_owned()).await.is_ok(),
         Wish::TurnPlanWorkOff => engine.sessions().disable_plan_mode(session, by).await.is_ok(),
         Wish::EndPlanWork => engine.sessions().finish_plan_work(session, by).await.is_ok(),
@@ -217,7 +238,7 @@ async fn a_person_gets_it() {
         assert!(is_done(&engine, &session, wish, &at_terminal).await, "{wish:?}");
     }
     draft(&engine, &session, 1).await;
-    for wish in [Wish::Approve, Wish::TurnPlanWorkOff] {
+    for wish in [Wish::Approve, Wish::Resume, Wish::TurnPlanWorkOff] {
         assert!(is_done(&engine, &session, wish, &at_terminal).await, "{wish:?}");
     }
 }

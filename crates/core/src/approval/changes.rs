@@ -179,6 +179,8 @@ pub fn since_last_look<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) 
             | ApprovalEvent::BrowserSignedOut { .. }
             | ApprovalEvent::AgentSeen { .. }
             | ApprovalEvent::ClientsKept { .. } => Vec::new(),
+            // It is told from what is kept of the server, which versions before this record have as well.
+            ApprovalEvent::ToolsAccepted { .. } => Vec::new(),
         };
         changes.extend(found.into_iter().map(|what| RecordedChange { seq: Some(seq), at, by: by.clone(), what }));
     }

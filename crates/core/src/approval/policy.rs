@@ -87,6 +87,13 @@ struct Cell {
     people: u8,
 }
 
+impl Risk {
+    /// What the agent may do that works by itself: it chooses its calls.
+    pub fn of_work() -> BTreeSet<Self> {
+        BTreeSet::from([Self::ChangesFiles])
+    }
+}
+
 impl ApprovalPolicy {
     pub fn requiring(require: Require) -> Self {
         Self { require, ..Self::default() }
@@ -124,9 +131,16 @@ impl ApprovalPolicy {
         of_each.max().unwrap_or_else(|| self.cell(channel, Risk::ReadsOnly).require)
     }
 
-    /// What it takes to let the agent work by itself, or to let every session read a memory: as much as a plan that changes files.
-    pub fn requirement_to_start(&self, channel: Channel) -> Require {
-        self.requirement(channel, &BTreeSet::from([Risk::ChangesFiles]))
+    /// What it takes to let the agent work by itself in sessions of this channel: to start runs, to make schedules, and to let
+    /// every session read a memory.
+    pub fn requirement_of_work(&self, channel: Channel) -> Require {
+        self.requirement(channel, &Risk::of_work())
+    }
+
+    /// What accepting the tools of an MCP server takes. Sessions of every channel use them.
+    pub fn requirement_of_acceptance(&self) -> Require {
+        let risks = BTreeSet::from([Risk::Upstream]);
+        Channel::ALL.into_iter().map(|channel| self.requirement(channel, &risks)).max().unwrap_or_default()
     }
 
     /// The most that it asks for anywhere: what concerns the whole store is not asked for less.

@@ -14,7 +14,8 @@ use super::passkey::Passkey;
 use super::policy::ApprovalPolicy;
 use crate::actor::Actor;
 use crate::identity::SessionIdentity;
-use crate::presence::AgentClient;
+use crate::presence::{AgentClient, Presence, UsedSignature};
+use crate::refusal::Refusal;
 use crate::standing_rule::{StandingRule, StoredRule};
 
 /// A record as it is stored: the very bytes that were hashed, and the hash.
@@ -150,6 +151,21 @@ pub enum ApprovalEvent {
         session: SessionIdentity,
         clients: Vec<AgentClient>,
     },
+    /// A person accepted what an MCP server offers, of this command or address. Both digests are in hexadecimal digits.
+    ToolsAccepted {
+        server: String,
+        digest: String,
+        command: String,
+    },
+}
+
+/// The tools of an MCP server that a person accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolsAcceptance {
+    pub digest: String,
+    pub command: String,
+    pub by: Actor,
+    pub at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -192,6 +208,10 @@ pub struct ApprovalState {
     pub agents_seen: AgentsSeen,
     /// The programs of the agents of deleted sessions, by the session's name.
     pub kept_clients: BTreeMap<String, Vec<AgentClient>>,
+    /// What was accepted of each MCP server since the records say so, in order.
+    pub accepted_tools: BTreeMap<String, Vec<ToolsAcceptance>>,
+    /// The signatures on acts that were recorded here and could be used again.
+    used: Vec<UsedSignature>,
     /// The users of Telegram whom approvers bound, with the approver's name.
     pub bound_users: BTreeMap<i64, String>,
     /// When each unused link ends, by the hash of its secret.
@@ -268,7 +288,8 @@ impl ApprovalState {
             | ApprovalEvent::PermissionGiven { .. }
             | ApprovalEvent::PermissionRemoved { .. }
             | ApprovalEvent::AgentSeen { .. }
-            | ApprovalEvent::ClientsKept { .. } => false,
+            | ApprovalEvent::ClientsKept { .. }
+            | ApprovalEvent::ToolsAccepted { .. } => false,
         }
     }
 
@@ -331,7 +352,8 @@ impl ApprovalState {
                 | ApprovalEvent::PermissionGiven { .. }
                 | ApprovalEvent::PermissionRemoved { .. }
                 | ApprovalEvent::AgentSeen { .. }
-                | ApprovalEvent::ClientsKept { .. } => true,
+                | ApprovalEvent::ClientsKept { .. }
+                | ApprovalEvent::ToolsAccepted { .. } => true,
             };
             own && approver
                 .is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
@@ -341,6 +363,9 @@ impl ApprovalState {
 
     fn apply(&mut self, record: ApprovalRecord, hash: [u8; 32]) {
         (self.seq, self.hash) = (record.seq, hash);
+        if let Some(signed) = record.by.presence.as_ref().and_then(Presence::signature) {
+            UsedSignature::note(&mut self.used, &signed.nonce, record.at);
+        }
         match record.event {
             ApprovalEvent::PolicySet { policy, with_defaults } => {
                 self.policy = Some(policy);
@@ -408,6 +433,19 @@ impl ApprovalState {
             ApprovalEvent::ClientsKept { session, clients } => {
                 self.kept_clients.entry(session.to_string()).or_default().extend(clients);
             }
+            ApprovalEvent::ToolsAccepted { server, digest, command } => {
+                let accepted = ToolsAcceptance { digest, command, by: record.by, at: record.at };
+                self.accepted_tools.entry(server).or_default().push(accepted);
+            }
+        }
+    }
+
+    /// Refuses a person whose signature on an act is in the records already.
+    pub fn check_signature_unused(&self, by: &Actor) -> Result<(), Refusal> {
+        let signed = by.presence.as_ref().and_then(Presence::signature);
+        match signed.is_some_and(|signed| self.used.iter().any(|used| used.nonce == signed.nonce)) {
+            true => Err(Refusal::policy_denied("Nothing was done: this signature was used before.")),
+            false => Ok(()),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Goals, tasks, the diary and schedules.
 
-use std::collections::BTreeSet;
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::actor::ActorKind;
@@ -249,7 +247,7 @@ impl Decider<'_> {
     /// What starts work comes from a person who is recognised as well as for an approval.
     pub(super) fn check_starter<'a>(&self, does: &str, act: impl FnOnce() -> ToSign<'a>) -> Result<(), Refusal> {
         self.check_person_for(does)?;
-        self.check_signed(&BTreeSet::from([Risk::ChangesFiles]), act).map(drop)
+        self.check_signed(&Risk::of_work(), act).map(drop)
     }
 
     pub(super) fn check_system(&self, does: &str) -> Result<(), Refusal> {

@@ -31,6 +31,7 @@ impl Decider<'_> {
             DraftCommand::UpdateStep { step, change } => self.update_step(step, change),
             DraftCommand::RemoveStep { step } => self.remove_step(step),
             DraftCommand::Submit { summary } => self.submit(summary.as_deref()),
+            DraftCommand::Answered { draft, answers } => self.with_answers(self.draft(draft)?, answers),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::ask::GatewayCallRecord;
+use crate::ask::{GatewayAsk, GatewayCallRecord, GatewayReason};
 use crate::command::{ExternalCommand, ProgressReport};
 use crate::decide::Decider;
 use crate::decide::execution::{PendingChanges, check_needs_done, permissions_counted, reported_step};
@@ -36,11 +36,22 @@ impl Decider<'_> {
                 let call = RecordedCall { id, tool: tool.clone(), arguments: arguments.clone(), description, runner };
                 self.check_call(&call)?;
                 let RecordedCall { tool, arguments, .. } = call;
-                Ok(vec![Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state })])
+                let asked = Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state });
+                let counted = match state {
+                    GatewayAsk::Asked => self.count(PermissionCounts::ASKED),
+                    // The question is counted, whatever the answer is; a refusal is recorded by itself.
+                    GatewayAsk::Permitted | GatewayAsk::NotPermitted | GatewayAsk::NotAsked => None,
+                };
+                Ok(std::iter::once(asked).chain(counted).collect())
             }
             ExternalCommand::RecordCall(record) => {
                 let record = GatewayCallRecord { arguments: kept(&record.arguments), ..record.clone() };
-                Ok(vec![Event::Session(SessionEvent::GatewayCalled { record, plan: self.worked_on()? })])
+                let counted = match record.why {
+                    GatewayReason::DuringPlan => self.count(PermissionCounts::COVERED),
+                    GatewayReason::Reads | GatewayReason::Rule | GatewayReason::Permitted | GatewayReason::Free => None,
+                };
+                let called = Event::Session(SessionEvent::GatewayCalled { record, plan: self.worked_on()? });
+                Ok(std::iter::once(called).chain(counted).collect())
             }
             ExternalCommand::RecordCallEnd { call, tool, outcome } => {
                 let (call, tool, outcome, plan) = (call.clone(), tool.clone(), outcome.clone(), self.worked_on()?);
@@ -50,8 +61,9 @@ impl Decider<'_> {
                 let (tool, arguments, refusal, plan) =
                     (tool.clone(), kept(arguments), refusal.clone(), self.worked_on()?);
                 let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
-                Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
+                Ok(std::iter::once(Event::Session(refused)).chain(self.count(PermissionCounts::REFUSED)).collect())
             }
+            ExternalCommand::Answered { command, answers } => self.with_answers(self.external(command)?, answers),
         }
     }
 
@@ -176,10 +188,10 @@ impl Decider<'_> {
     }
 
     /// Without an execution there is nothing to count it for.
-    fn count_refused(&self) -> Option<Event> {
+    fn count(&self, counts: PermissionCounts) -> Option<Event> {
         let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
         let plan = self.snapshot.active().filter(executing).or_else(|| self.snapshot.round().filter(executing))?;
-        permissions_counted(plan, plan.execution.as_ref()?, None, PermissionCounts::REFUSED)
+        permissions_counted(plan, plan.execution.as_ref()?, None, counts)
     }
 
     fn external_report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {

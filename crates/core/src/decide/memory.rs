@@ -1,7 +1,5 @@
 //! The memory: what is saved, and what a person forgets, promotes and takes back.
 
-use std::collections::BTreeSet;
-
 use crate::actor::ActorKind;
 use crate::approval::Risk;
 use crate::decide::Decider;
@@ -115,7 +113,7 @@ impl Decider<'_> {
     fn promote_memory(&self, memory: &MemoryId) -> Result<MemoryEvent, Refusal> {
         self.check_person("promotes")?;
         // Every session reads the copy, so the agent must not make one from within its own reach.
-        self.check_signed(&BTreeSet::from([Risk::ChangesFiles]), || ToSign::Promote(memory))?;
+        self.check_signed(&Risk::of_work(), || ToSign::Promote(memory))?;
         let item = &self.snapshot.remembered(memory)?.item;
         match item.scope {
             MemoryScope::Global => return Err(Refusal::wrong_status(format!("Memory {memory} is global already."))),

@@ -55,8 +55,7 @@ impl Decider<'_> {
     /// where that takes a signature, resuming is not enough.
     fn renew_approval(&self, plan: &Plan) -> Result<Option<Plan>, Refusal> {
         let Some(earlier) = plan.approval.as_deref().filter(|_| self.is_history(plan)) else { return Ok(None) };
-        let risks = plan.risks();
-        let required = self.policy.approval.requirement(plan.session.channel, &risks);
+        let required = plan.requirement(&self.policy.approval);
         if required == Require::Verified {
             return Err(Refusal::policy_denied(format!(
                 "Plan {} was restored from an archive, and its approval is history. Ask for changes (`/plan revise`) to get a \

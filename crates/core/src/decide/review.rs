@@ -8,7 +8,7 @@ use crate::event::{Event, SessionEvent};
 use crate::ids::{CommentId, PlanId};
 use crate::plan::Plan;
 use crate::plan::review::{
-    CommentAnchor, CommentAnswer, CommentKind, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment,
+    CommentAnchor, CommentKind, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewAnswers, ReviewComment,
 };
 use crate::policy::{Limits, filled};
 use crate::refusal::Refusal;
@@ -24,13 +24,10 @@ impl Decider<'_> {
         Ok(vec![Event::Session(SessionEvent::ReviewDrafted { plan: plan.id.clone(), review: review.clone() })])
     }
 
-    /// Answers of an agent. Whether there are such comments is checked where the journal is read.
-    pub(super) fn answer_review(&self, plan: &PlanId, answers: &[CommentAnswer]) -> Result<Vec<Event>, Refusal> {
-        self.snapshot.opened()?;
-        let plan = self.snapshot.named(plan)?;
-        if answers.is_empty() {
-            return Ok(Vec::new());
-        }
+    /// What a call of an agent changes, and what it answers. Whether there are such comments is checked where the journal is
+    /// read.
+    pub(super) fn with_answers(&self, mut events: Vec<Event>, given: &ReviewAnswers) -> Result<Vec<Event>, Refusal> {
+        let ReviewAnswers { plan, answers } = given;
         if answers.len() > MAX_COMMENTS {
             return Err(Refusal::limit(format!("At most {MAX_COMMENTS} answers are taken at once.")));
         }
@@ -38,7 +35,11 @@ impl Decider<'_> {
             filled("answer", &answer.text)?;
             self.policy.limits.check_line("answer", &answer.text)?;
         }
-        Ok(vec![Event::Session(SessionEvent::ReviewAnswered { plan: plan.id.clone(), answers: answers.to_vec() })])
+        if !answers.is_empty() {
+            let (plan, answers) = (plan.clone(), answers.clone());
+            events.push(Event::Session(SessionEvent::ReviewAnswered { plan, answers }));
+        }
+        Ok(events)
     }
 
     pub(super) fn resolve_comment(

@@ -33,7 +33,6 @@ impl Decider<'_> {
             SessionCommand::Rename { title } => self.rename(title.as_deref()),
             SessionCommand::SeeClient(client) => self.see_client(client),
             SessionCommand::DraftReview { plan, review } => self.draft_review(plan, review),
-            SessionCommand::AnswerReview { plan, answers } => self.answer_review(plan, answers),
             SessionCommand::ResolveComment { plan, comment, resolved } => {
                 self.resolve_comment(plan, comment, *resolved)
             }

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ids::{CommentId, StepId};
+use crate::ids::{CommentId, PlanId, StepId};
 use crate::plan::content::{PlanContent, PlanStep};
 use crate::plan::markdown::OPTIONS;
 use crate::plan::{Plan, PlanStyle};
@@ -69,6 +69,20 @@ pub enum CommentKind {
 pub struct CommentAnswer {
     pub comment: CommentId,
     pub text: String,
+}
+
+/// What an agent answers to the comments that were sent on a plan: the active one, or one that it replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewAnswers {
+    pub plan: PlanId,
+    pub answers: Vec<CommentAnswer>,
+}
+
+impl ReviewAnswers {
+    /// In bytes of text.
+    pub fn size(&self) -> usize {
+        self.answers.iter().map(|answer| answer.text.len()).sum()
+    }
 }
 
 /// The decision that a review was sent with.

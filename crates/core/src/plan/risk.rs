@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::approval::Risk;
+use crate::approval::{ApprovalPolicy, Require, Risk};
 use crate::identity::Channel;
 use crate::plan::{Plan, PlanContent};
 
@@ -34,6 +34,18 @@ impl Plan {
         }
         risks
     }
+}
+
+impl Plan {
+    /// What approving and continuing it takes.
+    pub fn requirement(&self, policy: &ApprovalPolicy) -> Require {
+        policy.requirement(self.session.channel, &self.risks())
+    }
+}
+
+/// What permitting a call of a tool takes in sessions of this channel.
+pub fn requirement_of_call(policy: &ApprovalPolicy, channel: Channel, tool: &str) -> Require {
+    policy.requirement(channel, &tool_risks(tool))
 }
 
 /// What a call of a tool may do. A tool that Planwright does not know may do anything.

@@ -39,6 +39,9 @@ const MANY_REFUSED: u32 = 5;
 impl Plan {
     /// Whether it waits for a person. No run works meanwhile. A plan that failed holds no run up.
     pub fn waits_for_person(&self) -> bool {
+        if self.status == PlanStatus::PartiallyCompleted {
+            return false;
+        }
         match self.waiting_for() {
             Some(
                 WaitingFor::Approval
@@ -82,16 +85,22 @@ impl Plan {
                 Some(WaitingFor::UncertainStep { position, description, note })
             }
             PlanStatus::PartiallyCompleted => {
-                let (position, run) = self.execution.as_ref()?.stuck_at()?;
+                let execution = self.execution.as_ref()?;
+                // A person who only stopped at a step has looked at it.
+                if execution.steps.iter().all(|run| run.status != StepStatus::Failed) {
+                    return None;
+                }
+                // What is decided next is about the step that it is stuck at, which need not be the one that failed.
+                let (position, run) = execution.stuck_at()?;
                 let (description, note) = (run.description.clone(), run.note.clone());
-                match run.status {
-                    StepStatus::Failed => Some(WaitingFor::StepFailed { position, description, note }),
-                    StepStatus::Pending
+                Some(match run.status {
+                    StepStatus::Uncertain => WaitingFor::UncertainStep { position, description, note },
+                    StepStatus::Failed
+                    | StepStatus::Pending
                     | StepStatus::InProgress
                     | StepStatus::Completed
-                    | StepStatus::Skipped
-                    | StepStatus::Uncertain => None,
-                }
+                    | StepStatus::Skipped => WaitingFor::StepFailed { position, description, note },
+                })
             }
             PlanStatus::Collecting
             | PlanStatus::Approved

@@ -1,14 +1,14 @@
 //! Processes: those of the program that an agent runs in, and those between a person's terminal and the system.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::Presence;
 
 /// For how long a program of another machine counts after its last sign of life.
-pub const CLIENT_HEARTBEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+pub const CLIENT_HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process. Its number may be used again; its start time tells the two apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -308,6 +308,17 @@ pub enum OnOff {
 }
 
 impl SlashCommand {
+    /// Whether it lets the agent work by itself, or lets every session read something. A person is recognised for it as for an
+    /// approval.
+    pub const fn lets_work_happen(&self) -> bool {
+        matches!(
+            self,
+            Self::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Resume { .. })
+                | Self::Schedule(ScheduleSubcommand::Add { .. } | ScheduleSubcommand::Resume { .. })
+                | Self::Memory(MemorySubcommand::Promote { .. })
+        )
+    }
+
     /// Its name in the table and in logs; what a person wrote is not in it.
     pub const fn name(&self) -> &'static str {
         if let Self::Plan(command) = self { command.own_name() } else { self.own_name() }

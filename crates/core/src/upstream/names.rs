@@ -69,6 +69,9 @@ impl fmt::Display for ServerName {
     }
 }
 
+/// The tool with which resources of a server are read. A server's own tool of this name is given another one.
+pub const READ_RESOURCE: &str = "read_resource";
+
 /// The name of each tool here, in the order of `tools`. A name that is too long or has other characters is shortened and
 /// ends in a hash of the whole name, so it is the same in every process. `None` for a tool whose name another one has.
 pub fn offered_names<'a>(server: &ServerName, tools: impl IntoIterator<Item = &'a str>) -> Vec<Option<String>> {
@@ -102,7 +105,8 @@ fn is_plain(c: char) -> bool {
 
 fn fits(server: &ServerName, tool: &str) -> bool {
     let length = server.as_str().len() + SEPARATOR.len() + tool.len();
-    !tool.is_empty() && length <= MAX_TOOL_NAME && tool.chars().all(is_plain)
+    let is_own = tool != READ_RESOURCE;
+    is_own && !tool.is_empty() && length <= MAX_TOOL_NAME && tool.chars().all(is_plain)
 }
 
 fn shortened(server: &ServerName, tool: &str) -> String {
@@ -147,6 +151,14 @@ mod tests {
         assert!(given.iter().all(|name| name.len() <= MAX_TOOL_NAME && name.chars().all(is_plain)), "{given:?}");
         assert_eq!(given.iter().collect::<HashSet<_>>().len(), tools.len() - 1);
         assert_eq!(offered_names(&server("fs"), ["a b"]), [names[9].clone()]);
+    }
+
+    #[test]
+    fn no_tool_of_a_server_has_the_name_of_the_one_that_reads_its_resources() {
+        let names = offered_names(&server("fs"), ["read_resource", "read"]);
+        assert_ne!(names[0].as_deref(), Some("fs__read_resource"));
+        assert!(names[0].as_deref().unwrap().starts_with("fs__read_resource_"), "{names:?}");
+        assert_eq!(names[1].as_deref(), Some("fs__read"));
     }
 
     #[test]

@@ -18,13 +18,14 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::presence::{AgentClient, Presence, ProcessPlace, Terminal};
 use planwright_core::refusal::RefusalCode;
+use planwright_core::standing_rule::{PermittedCalls, RulePlace, StandingRule};
 use planwright_core::workbook::WorkbookCommand;
 use planwright_core::workspace::Workspace;
 use proptest::prelude::*;
 
 use crate::presence::{client, process, terminal_of};
-use crate::properties::{Act, act};
-use crate::random_conversation::say;
+use crate::properties::{Act, act, run_act};
+use crate::random_conversation::{calls, say, tell};
 use crate::world::*;
 
 /// One act of an agent's process.
@@ -102,7 +103,11 @@ impl Order {
             Self::AddGoal => Command::Auto(AutoCommand::AddGoal { title: text() }),
             Self::WriteDiary => Command::Auto(AutoCommand::WriteDiary { text: text(), run: None }),
             Self::StartRun => Command::Auto(AutoCommand::Start { target: StartTarget::Current, driver }),
-            Self::ResumeRun => Command::Auto(AutoCommand::Resume { run: RunId::new("not-there").unwrap(), driver }),
+            Self::ResumeRun => {
+                let run = session.auto.as_ref().and_then(|state| state.runs.first()).map(|run| run.id().clone());
+                let run = run.unwrap_or_else(|| RunId::new("not-there").unwrap());
+                Command::Auto(AutoCommand::Resume { run, driver })
+            }
             Self::AddSchedule => Command::Auto(AutoCommand::AddSchedule(NewSchedule {
                 expression: "0 9 * * *".to_owned(),
                 zone: None,
@@ -111,7 +116,9 @@ impl Order {
                 max_executions: None,
             })),
             Self::ChangeSchedule(change) => {
-                let schedule = ScheduleId::new("not-there").unwrap();
+                let schedule = session.auto.as_ref().and_then(|state| state.schedules.first());
+                let schedule = schedule.map(|schedule| schedule.id.clone());
+                let schedule = schedule.unwrap_or_else(|| ScheduleId::new("not-there").unwrap());
                 Command::Auto(AutoCommand::ChangeSchedule { schedule, change })
             }
             Self::Rename => Command::Session(SessionCommand::Rename { title: Some(text()) }),
@@ -164,9 +171,9 @@ fn step() -> BoxedStrategy<Move> {
     prop_oneof![
         6 => (act.clone(), presence.clone()).prop_map(|(act, presence)| Move::Claims(act, presence)),
         4 => (order, presence).prop_map(|(order, presence)| Move::Orders(order, presence)),
-        4 => act.clone().prop_map(Move::Acts),
+        4 => act.prop_map(Move::Acts),
         1 => Just(Move::Asks),
-        2 => act.prop_map(Move::Executes),
+        2 => run_act().prop_map(Move::Executes),
         1 => other_client().prop_map(Move::Appears),
     ]
     .boxed()
@@ -178,6 +185,7 @@ fn stage(style: PlanStyle, require: Require, released: bool) -> World {
     let mut world = World::unopened("mcp:k3yk3y8x");
     world.policy = Policy { standing_approval: StandingApproval::Off, ..Policy::default() };
     world.person(open()).unwrap();
+    leave_work(&mut world);
     if released {
         release_first_step(&mut world);
     } else {
@@ -190,6 +198,15 @@ fn stage(style: PlanStyle, require: Require, released: bool) -> World {
     world.policy.approval = ApprovalPolicy::requiring(require);
     world.policy.agents_seen = AgentsSeen::Some;
     world
+}
+
+/// A schedule that is paused and a run that was interrupted, so that it means something to let them go on.
+fn leave_work(world: &mut World) {
+    for order in [Order::AddSchedule, Order::ChangeSchedule(ScheduleChange::Pause), Order::AddGoal, Order::StartRun] {
+        world.person(order.on(world).unwrap()).unwrap();
+    }
+    let run = world.snapshot.session.as_ref().unwrap().auto.as_ref().unwrap().runs[0].id().clone();
+    world.send(Actor::system("mcp"), Command::Auto(AutoCommand::Interrupt { run })).unwrap();
 }
 
 fn release_first_step(world: &mut World) {
@@ -233,9 +250,14 @@ fn is_decided(event: &Event) -> bool {
 
 fn ask_permission(world: &mut World) {
     let Some(turn) = world.snapshot.session.as_ref().and_then(|session| session.turn.as_ref()) else { return };
-    let (turn, call) = (turn.id.clone(), turn.ended + 1);
+    let (turn, call, has_calls) = (turn.id.clone(), turn.ended + 1, turn.calls > turn.ended);
+    if !has_calls {
+        let _ = world.agent(tell(&turn, &[calls(&["run_command"])]));
+    }
     let (arguments, reason) = (serde_json::json!({ "command": "rm -r bin" }), "commands are asked".to_owned());
-    let subject = CallToPermit { tool: "run_command".to_owned(), arguments, reason, always: None };
+    let permits = PermittedCalls::Command { line: "rm -r bin".to_owned() };
+    let always = Some(Box::new(StandingRule { permits, place: RulePlace::Everywhere }));
+    let subject = CallToPermit { tool: "run_command".to_owned(), arguments, reason, always };
     let subject = AskSubject::Permission(subject);
     let _ = world.agent(Command::Turn(TurnCommand::Ask { turn, call, subject }));
 }
@@ -256,6 +278,27 @@ fn claim(world: &mut World, command: Command, presence: usize) -> Result<(), Tes
     prop_assert!(guard == Guard::Approval || refused == Some(RefusalCode::PolicyDenied), "{:?}", refused);
     prop_assert_eq!(world.snapshot.session.as_ref().unwrap().plan_mode.enabled, before.enabled);
     Ok(())
+}
+
+/// An order about nothing that exists would be refused for that, and the walk would say nothing about who gives it.
+#[test]
+fn every_order_reaches_a_decision() {
+    for order in ORDERS {
+        let mut world = stage(PlanStyle::Document, Require::Separate, false);
+        if matches!(order, Order::Permit(_)) {
+            ask_permission(&mut world);
+        }
+        let command = order.on(&world).unwrap_or_else(|| panic!("{order:?} is about nothing"));
+        let at_terminal = Actor::person("ada", "cli").recognised(terminal_of(300, false, |_| {}));
+        match (order, world.send(at_terminal, command)) {
+            (_, Ok(events)) => assert!(!events.is_empty(), "{order:?}"),
+            // They are for a plan that is carried out, and for a session without an open turn. Who gives them is compared before.
+            (Order::Permit(Grant::Plan) | Order::ChooseWorkspace, Err(refusal)) => {
+                assert_eq!(refusal.code, RefusalCode::WrongStatus, "{order:?}");
+            }
+            (_, Err(refusal)) => panic!("{order:?}: {refusal}"),
+        }
+    }
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use planwright_core::ids::{AskId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::{Pause, StepPause, StepStatus};
 use planwright_core::plan::lifecycle::{Action, Rule};
+use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Feedback, Plan, PlanStatus, PlanStyle};
 use planwright_core::slash::{AutoSubcommand, ParsedInput, PlanCommand, SlashCommand, ToolsCommand, parse};
 use planwright_core::standing_rule::{PermittedCalls, RulePlace, StandingRule};
@@ -34,6 +35,8 @@ enum Waits {
     Uncertain,
     /// Step 1 failed.
     Failed,
+    /// Step 1 failed and step 2 is uncertain.
+    FailedAndUncertain,
     Pause,
 }
 
@@ -75,8 +78,11 @@ fn plan(style: PlanStyle, status: PlanStatus, waits: Waits) -> Plan {
         Waits::Nothing | Waits::Feedback | Waits::Pause => (StepStatus::Completed, None),
         Waits::Step => (StepStatus::Completed, Some(StepPause { step: 1, external: false })),
         Waits::Uncertain => (StepStatus::Uncertain, None),
-        Waits::Failed => (StepStatus::Failed, None),
+        Waits::Failed | Waits::FailedAndUncertain => (StepStatus::Failed, None),
     };
+    if waits == Waits::FailedAndUncertain {
+        execution.steps[1].status = StepStatus::Uncertain;
+    }
     execution.steps[0].status = first;
     if matches!(waits, Waits::Step | Waits::Pause) {
         execution.pause = Some(Pause::Paused { at, idle_turns: 0, after_step, brake: None });
@@ -106,6 +112,18 @@ fn question(choices: &[&str]) -> AskSubject {
 
 fn names(list: &[Choice]) -> Vec<&str> {
     list.iter().map(Choice::name).collect()
+}
+
+/// The inbox shows a plan that failed, and names the step that its choices are about.
+#[test]
+fn a_failed_plan_waits_at_the_step_that_is_decided_about() {
+    for style in PlanStyle::ALL {
+        let waits = |waits| plan(style, PartiallyCompleted, waits).waiting_for();
+        assert!(matches!(waits(Waits::Failed), Some(WaitingFor::StepFailed { position: 1, .. })));
+        assert!(matches!(waits(Waits::FailedAndUncertain), Some(WaitingFor::UncertainStep { position: 2, .. })));
+        assert_eq!((waits(Waits::Uncertain), waits(Waits::Nothing)), (None, None), "a person stopped it");
+        assert!(!plan(style, PartiallyCompleted, Waits::FailedAndUncertain).waits_for_person(), "it holds no run up");
+    }
 }
 
 #[test]
@@ -161,6 +179,13 @@ fn every_state_has_its_choices() {
             Waits::Failed,
             None,
             "It failed: step 1 was not done.",
+            &["retry", "skip", "revise", "cancel"],
+        ),
+        (
+            PartiallyCompleted,
+            Waits::FailedAndUncertain,
+            None,
+            "It failed. The result of step 2 is unknown",
             &["retry", "skip", "revise", "cancel"],
         ),
         (Completed, Waits::Nothing, None, "It is finished.", &["begin"]),

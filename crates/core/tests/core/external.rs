@@ -1,9 +1,11 @@
 //! What the agent of another program does through MCP.
 
+use planwright_core::ask::{GatewayAsk, GatewayCallRecord, GatewayReason};
 use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
+use planwright_core::ids::RequestId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -116,6 +118,25 @@ fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
     world.agent(report_external(None, StepStatus::InProgress)).unwrap();
     world.agent(count()).unwrap();
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
+    // A call is counted once as each of what it was: asked about, refused, covered by the plan.
+    let asked = |state| {
+        let (tool, arguments) = ("up__pay".to_owned(), json!({ "to": "ada" }));
+        Command::External(ExternalCommand::RecordAsk { tool, arguments, state })
+    };
+    for state in [GatewayAsk::Asked, GatewayAsk::NotPermitted, GatewayAsk::NotAsked] {
+        world.agent(asked(state)).unwrap();
+    }
+    world.agent(count()).unwrap();
+    for state in [GatewayAsk::Asked, GatewayAsk::Permitted] {
+        world.agent(asked(state)).unwrap();
+    }
+    for why in [GatewayReason::Permitted, GatewayReason::Reads, GatewayReason::DuringPlan, GatewayReason::Rule] {
+        let (call, tool) = (RequestId::new(format!("call-{why}")).unwrap(), "up__pay".to_owned());
+        let record = GatewayCallRecord { call, tool, arguments: json!({ "to": "ada" }), why, outcome: None };
+        world.agent(Command::External(ExternalCommand::RecordCall(record))).unwrap();
+    }
+    let counted = world.active().execution.as_ref().unwrap().steps[0].permissions;
+    assert_eq!(counted, PermissionCounts { covered: 1, asked: 2, refused: 2 });
     let plan = world.active().id.clone();
     refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
 }

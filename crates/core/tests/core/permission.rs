@@ -295,7 +295,7 @@ fn a_rule_that_cannot_mean_what_it_says_is_refused() {
 #[test]
 fn a_rule_made_from_a_call_allows_what_was_shown_in_its_place_only() {
     let project = |path: &str| RulePlace::Project { path: path.to_owned() };
-    let (here, there) = (project("/work/a"), project("/work/b"));
+    let (here, there) = (project("/home/ada/project"), project("/home/ada/another"));
     let made = |call: &PermissionCall<'_>, place: &RulePlace| {
         let rule = standing_rule(call, here.clone());
         let (by, at) = (Actor::person("ada", "cli"), Timestamp::UNIX_EPOCH);
@@ -346,7 +346,7 @@ fn a_rule_as_it_was_written_counts_everywhere() {
         let rule = StandingRule { permits: PermittedCalls::Written { rule }, place: RulePlace::Everywhere };
         BTreeMap::from([(7, StoredRule { rule, by: Actor::system("cli"), at: Timestamp::UNIX_EPOCH, session: None })])
     };
-    let place = RulePlace::Project { path: "/work/a".to_owned() };
+    let place = RulePlace::Project { path: "/home/ada/project".to_owned() };
     let all = rules(&[]).with_stored(&stored(json!({ "tool": "run_*", "decide": "deny" })), &place).unwrap();
     assert_eq!(decided(&all, &command("ls")), Deny);
     let refused = rules(&[]).with_stored(&stored(json!({ "tool": "run_*" })), &place).unwrap_err();

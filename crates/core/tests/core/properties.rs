@@ -21,7 +21,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::journal::replay;
 use crate::world::{World, record};
-pub(crate) use commands::{Act, act};
+pub(crate) use commands::{Act, act, run_act};
 use contents::{any_content, any_title, markdown_text, position_ids, reversed};
 
 fn config(cases: u32) -> ProptestConfig {

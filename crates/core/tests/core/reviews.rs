@@ -5,8 +5,8 @@ use planwright_core::ids::CommentId;
 use planwright_core::plan::Plan;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::{
-    CommentAnchor, CommentAnswer, CommentKind, CommentState, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewComment,
-    ReviewTracker,
+    CommentAnchor, CommentAnswer, CommentKind, CommentState, MAX_COMMENTS, MAX_CONTEXT, Review, ReviewAnswers,
+    ReviewComment, ReviewTracker,
 };
 use planwright_core::refusal::RefusalCode;
 
@@ -140,16 +140,19 @@ fn an_agent_answers_comments_and_only_a_person_resolves_them() {
     let id = CommentId::new("c1").unwrap();
     let answered = |text: &str| {
         let answers = vec![CommentAnswer { comment: id.clone(), text: text.to_owned() }];
-        Command::Session(SessionCommand::AnswerReview { plan: plan.clone(), answers })
+        let answers = Some(ReviewAnswers { plan: plan.clone(), answers });
+        set("1. Copy the uploads").with_answers(answers)
     };
-    assert_eq!(names(&world.agent(answered("On the 30th.")).unwrap()), ["review_answered"]);
+    // One entry after the other in one commit: no crash leaves the version without the answers.
+    assert_eq!(names(&world.agent(answered("On the 30th.")).unwrap()), ["plan_content_set", "review_answered"]);
+    let before = Plan { version: before.version, ..world.active().clone() };
     assert_eq!(world.agent(answered(" ")).unwrap_err().code, RefusalCode::InvalidArgument);
     assert_eq!(world.agent(answered(&"x".repeat(16 * 1024 + 1))).unwrap_err().code, RefusalCode::LimitExceeded);
     let resolve =
         Command::Session(SessionCommand::ResolveComment { plan: plan.clone(), comment: id.clone(), resolved: true });
     assert_eq!(world.agent(resolve.clone()).unwrap_err().code, RefusalCode::PolicyDenied);
     assert_eq!(names(&world.person(resolve).unwrap()), ["comment_resolved"]);
-    assert_eq!(*world.active(), before);
+    assert_eq!(Plan { version: before.version, ..world.active().clone() }, before);
 }
 
 #[test]

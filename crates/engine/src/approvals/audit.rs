@@ -1,12 +1,16 @@
-//! Checks the records about approvers and every signature in the store.
+//! Checks the records about approvers, what was accepted of MCP servers, and every signature in the store.
 
-use planwright_core::approval::record::ApprovalState;
+use std::collections::BTreeSet;
+
+use planwright_core::approval::record::{ApprovalState, ToolsAcceptance};
 use planwright_core::approval::{Approver, ApproverKey, Approvers, Passkey, PasskeyKey, Require};
 use planwright_core::plan::Plan;
+use planwright_core::upstream::list_digest;
 use serde::Deserialize;
 
 use super::Approvals;
 use crate::ledger::{DamagedRow, LedgerError, LedgerResult};
+use crate::upstream::PinnedServer;
 
 const PAGE: u32 = 500;
 
@@ -36,7 +40,7 @@ impl Approvals {
             Ok(state) => state,
             Err(damage) => return Ok(vec![row("the list of approvers", damage.to_string())]),
         };
-        let mut found = Vec::new();
+        let mut found = self.wrong_acceptances(&state).await?;
         // A signature counts if it was made by an approver who was enrolled at some time.
         let mut known = state.enrolled_ever.clone();
         if let Some(kept) = kept {
@@ -82,6 +86,42 @@ impl Approvals {
             }
         }
     }
+}
+
+impl Approvals {
+    /// The MCP servers of which something else is kept than what was offered and accepted.
+    async fn wrong_acceptances(&self, state: &ApprovalState) -> LedgerResult<Vec<DamagedRow>> {
+        let mut found = Vec::new();
+        let mut recorded: BTreeSet<_> = state.accepted_tools.keys().cloned().collect();
+        for (server, _) in self.ledger().pin_revisions().await? {
+            recorded.remove(server.as_str());
+            match self.ledger().pinned_server(&server).await {
+                Ok(pinned) => found.extend(pinned.and_then(|pinned| wrong_acceptance(&pinned, state))),
+                Err(LedgerError::Damaged { what, reason }) => found.push(DamagedRow { what, reason }),
+                Err(error) => return Err(error),
+            }
+        }
+        let missing = "its tools were accepted, and nothing is kept of it";
+        found.extend(recorded.into_iter().map(|server| row(&format!("the MCP server {server}"), missing)));
+        Ok(found)
+    }
+}
+
+/// What an earlier version accepted has no record.
+fn wrong_acceptance(pinned: &PinnedServer, state: &ApprovalState) -> Option<DamagedRow> {
+    let what = format!("the MCP server {}", pinned.server);
+    let digest = pinned.offered.as_ref().map(|offered| offered.digest().to_string());
+    if digest.is_some() && digest != pinned.offered_digest {
+        return Some(row(&what, "the tools that it offers do not have the digest that is kept with them"));
+    }
+    let recorded = state.accepted_tools.get(pinned.server.as_str())?;
+    let accepted = pinned.accepted.as_ref()?;
+    let (digest, command) = (list_digest(&accepted.tools).to_string(), pinned.accepted_command?.to_string());
+    let is_it = |one: &ToolsAcceptance| {
+        let at = one.at.as_microsecond() == accepted.at.as_microsecond();
+        at && one.digest == digest && one.command == command && one.by == accepted.by
+    };
+    (!recorded.iter().any(is_it)).then(|| row(&what, "no person accepted the tools that are kept as accepted"))
 }
 
 fn check(plan: &Plan, known: &Approvers) -> Vec<DamagedRow> {

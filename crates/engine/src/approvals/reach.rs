@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::approval::record::ApprovalEvent;
-use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require, Risk};
+use planwright_core::approval::{AgentSandbox, AgentsSeen, ApprovalCheck, ApprovalPolicy, Require};
 use planwright_core::door::{ToSign, how_to_sign};
 use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, AgentClient, Presence};
@@ -62,22 +63,34 @@ impl Approvals {
                 Require::Any | Require::Separate => refused,
             });
         }
-        approval_records::record_act_passkey(self.ledger(), &by, || self.now()).await;
         Ok(by)
+    }
+
+    /// Records that a person accepted the tools of an MCP server, once for each signature. The person passed
+    /// [`check_acceptance`](Self::check_acceptance). Answers when it was.
+    pub async fn record_acceptance(
+        &self,
+        by: &Actor,
+        server: &ServerName,
+        digest: Digest,
+        command: Digest,
+    ) -> LedgerResult<Timestamp> {
+        let at = self.now();
+        approval_records::record_acceptance(self.ledger(), by, server, digest, command, at).await?;
+        approval_records::record_act_passkey(self.ledger(), by, || self.now()).await;
+        Ok(at)
     }
 
     /// What accepting the tools of an MCP server needs. Sessions of every channel use them.
     pub async fn acceptance_requirement(&self) -> LedgerResult<Require> {
-        let (policy, risks) = (self.policy().await?, BTreeSet::from([Risk::Upstream]));
-        let of_each = Channel::ALL.into_iter().map(|channel| policy.approval.requirement(channel, &risks));
-        Ok(of_each.max().unwrap_or_default())
+        Ok(self.policy().await?.approval.requirement_of_acceptance())
     }
 
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
     pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
         let (policy, stored) = (self.policy().await?, lookup::session(self.ledger(), session).await?);
         let presence = by.presence.as_ref();
-        let silent = silent_agents(self.ledger(), &stored.clients, presence, self.now()).await?;
+        let silent = silent_agents(self.ledger(), &stored.clients, presence).await?;
         let check = ApprovalCheck {
             policy: &policy.approval,
             sandbox: policy.agent_sandbox,

@@ -41,6 +41,13 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     /// another clock.
     async fn alive_at(&self, owner: &str) -> LedgerResult<Option<Timestamp>>;
 
+    /// Records that the program of an agent is alive, by the clock of the store: the machines that ask have others.
+    async fn sign_of_life(&self, program: &str) -> LedgerResult<()>;
+
+    /// How long ago the program of an agent gave its last sign of life, by the clock of the store. `None` if it gave none for a
+    /// day; nothing if the sign is of a time that has not come yet, as after that clock was set back.
+    async fn silent_for(&self, program: &str) -> LedgerResult<Option<Duration>>;
+
     /// Sessions with work that a process ended in the middle of, in the order of their keys: an open turn, or an
     /// execution that is not paused, and no process that holds the session. A turn that asks a person is not among them.
     /// `after` is the `next` of the page before.

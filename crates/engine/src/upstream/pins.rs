@@ -16,6 +16,8 @@ pub struct PinnedServer {
     pub accepted_command: Option<Digest>,
     /// What the server offered last.
     pub offered: Option<OfferedTools>,
+    /// The digest that the offer is accepted by, as it is stored.
+    pub offered_digest: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

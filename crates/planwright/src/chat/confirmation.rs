@@ -1,20 +1,17 @@
 //! Approvals in a chat that need more than a line of text: a digest in a pipe, a passphrase on a terminal.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use planwright_agent::session::input::{Approving, BeginWork, Input, SeenPlan};
 use planwright_core::actor::Actor;
-use planwright_core::approval::{Require, Risk};
+use planwright_core::approval::Require;
 use planwright_core::ask::AskSubject;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::lifecycle::Action;
-use planwright_core::plan::risk::tool_risks;
+use planwright_core::plan::risk::requirement_of_call;
 use planwright_core::plan::{Digest, Plan};
-use planwright_core::slash::{
-    AutoSubcommand, MemorySubcommand, PlanCommand, ScheduleSubcommand, SlashCommand, ToolsCommand,
-};
+use planwright_core::slash::{PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
 
@@ -61,7 +58,7 @@ impl ChatConversation {
             return unchanged(self, input);
         };
         let policy = engine.approvals().policy().await?;
-        let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
+        let needed = plan.requirement(&policy.approval);
         if needed == Require::Any || plan.permits(Action::Approve).is_err() {
             return unchanged(self, input);
         }
@@ -112,7 +109,7 @@ impl ChatConversation {
                 match session.waiting_ask().map(|ask| &ask.subject) {
                     Some(AskSubject::Permission(call)) => {
                         let policy = approvals.policy().await?.approval.clone();
-                        policy.requirement(session.identity.channel, &tool_risks(&call.tool))
+                        requirement_of_call(&policy, session.identity.channel, &call.tool)
                     }
                     Some(AskSubject::Questions { .. }) | None => Require::Any,
                 }
@@ -121,15 +118,14 @@ impl ChatConversation {
                 let found = self.agent().engine().plans().find(self.session(), reference.as_ref()).await;
                 match (found, choice) {
                     (Ok(plan), None | Some(StuckChoice::Retry | StuckChoice::Skip)) => {
-                        approvals.policy().await?.approval.requirement(plan.session.channel, &plan.risks())
+                        plan.requirement(&approvals.policy().await?.approval)
                     }
                     // The answer says what is wrong with the plan.
                     (Ok(_), Some(StuckChoice::Stop)) | (Err(_), _) => Require::Any,
                 }
             }
-            Input::Command(command) if starts_work(command) => {
-                let risks = BTreeSet::from([Risk::ChangesFiles]);
-                approvals.policy().await?.approval.requirement(self.session().channel, &risks)
+            Input::Command(command) if command.lets_work_happen() => {
+                approvals.policy().await?.approval.requirement_of_work(self.session().channel)
             }
             _ => Require::Any,
         };
@@ -142,7 +138,7 @@ impl ChatConversation {
             return Ok(key);
         }
         let paused = self.typing().pause();
-        let unlocked = approver::unlock(self.agent().engine(), self.person(), None).await;
+        let unlocked = approver::unlock(self.agent().engine(), self.person(), self.approver()).await;
         self.typing().resume(paused);
         unlocked
     }
@@ -155,16 +151,6 @@ impl ChatConversation {
             self.remember(key, Instant::now() + Duration::from_secs(seconds));
         }
         Ok(())
-    }
-}
-
-/// Whether the command lets the agent work by itself or lets every session read something.
-pub(crate) fn starts_work(command: &SlashCommand) -> bool {
-    match command {
-        SlashCommand::Auto(AutoSubcommand::On { .. } | AutoSubcommand::Resume { .. }) => true,
-        SlashCommand::Schedule(schedule) => !matches!(schedule, ScheduleSubcommand::List),
-        SlashCommand::Memory(memory) => matches!(memory, MemorySubcommand::Promote { .. }),
-        _ => false,
     }
 }
 

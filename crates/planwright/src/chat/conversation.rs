@@ -31,6 +31,8 @@ use crate::signals::{Signal, Signals};
 pub(crate) struct ChatConversation {
     agent: Agent,
     person: Actor,
+    /// Whose passphrase is asked for; `None` stands for the only approver.
+    approver: Option<String>,
     place: ChatLocation,
     signals: Signals,
     asker: Asker,
@@ -80,7 +82,18 @@ impl ChatConversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
         // No person reads the output of a pipe, so a line of it names what it answers.
         let place = ChatLocation { seen_ask: SeenAsk::AtSurface(None), ..place };
-        Ok(Self { agent, person, place, signals: Signals::new()?, asker: Asker::Pipe, typing: Typing::default() })
+        let (signals, typing) = (Signals::new()?, Typing::default());
+        Ok(Self { agent, person, approver: None, place, signals, asker: Asker::Pipe, typing })
+    }
+
+    /// The approver whose passphrase is asked for.
+    pub(crate) fn with_approver(mut self, approver: Option<String>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    pub(super) fn approver(&self) -> Option<&str> {
+        self.approver.as_deref()
     }
 
     /// Only what is shown at this terminal counts as seen from now on.

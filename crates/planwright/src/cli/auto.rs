@@ -11,6 +11,9 @@ going by itself, and starts those of schedules.";
 pub(crate) struct AutoArgs {
     #[command(flatten)]
     pub(crate) of: SessionArg,
+    /// The approver who starts it, where the policy asks for a passphrase
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
     /// `on [GOAL | task TASK]`, `off [RUN]`, `resume [RUN]` or `status`
     #[arg(value_name = "WORDS")]
     pub(crate) words: Vec<String>,
@@ -38,6 +41,9 @@ pub(crate) struct TaskArgs {
 pub(crate) struct ScheduleArgs {
     #[command(flatten)]
     pub(crate) of: SessionArg,
+    /// The approver who starts it, where the policy asks for a passphrase
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
     /// `add 'CRON' [tz=ZONE] [max=N] [goal=N] WHAT`, `list`, or `pause`, `resume`, `delete` and a schedule
     #[arg(value_name = "WORDS")]
     pub(crate) words: Vec<String>,

@@ -71,6 +71,9 @@ pub(crate) struct InboxAnswerArgs {
     /// Decide about exactly this, without being asked: the digest as `inbox show` shows it
     #[arg(long, value_name = "HEX")]
     pub(crate) digest: Option<String>,
+    /// The approver who decides, where the policy asks for a passphrase
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
     /// What you say to the agent about it, or your answers
     #[arg(last = true, value_name = "WORDS")]
     pub(crate) words: Vec<String>,

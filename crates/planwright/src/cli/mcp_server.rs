@@ -45,6 +45,9 @@ pub(crate) enum McpServerCommand {
         /// Believe the server about which of its tools only read or may be repeated: calls that only read run at once
         #[arg(long)]
         trust_annotations: bool,
+        /// The approver who accepts them, where the policy asks for a passphrase
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
     },
 }
 
@@ -71,6 +74,9 @@ pub(crate) struct AddServerArgs {
     /// Trust the server about which of its tools only read or may be repeated
     #[arg(long)]
     pub(crate) trust_annotations: bool,
+    /// The approver who accepts its tools, where the policy asks for a passphrase
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
     /// Give the agent only tools whose names match; may be given several times
     #[arg(long = "tool", value_name = "PATTERN")]
     pub(crate) tools: Vec<String>,

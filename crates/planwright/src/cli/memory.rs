@@ -50,6 +50,9 @@ pub(crate) enum MemoryAction {
         /// Promote without asking
         #[arg(long, short)]
         yes: bool,
+        /// The approver who promotes it, where the policy asks for a passphrase
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
     },
     /// Undo the last change to the session's memory
     Undo,

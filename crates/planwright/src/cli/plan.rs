@@ -168,6 +168,9 @@ pub(crate) struct ResumeArgs {
     /// End the execution where it is, also after a look at a step
     #[arg(long)]
     pub(crate) stop: bool,
+    /// The approver who continues it, where the policy asks for a passphrase
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
 }
 
 impl ResumeArgs {

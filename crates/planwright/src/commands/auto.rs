@@ -8,8 +8,6 @@ use planwright_core::slash::{
 };
 
 use super::chat;
-use crate::approver;
-use crate::chat::confirmation::starts_work;
 use crate::chat::conversation::ChatConversation;
 use crate::chat::pipe;
 use crate::cli::{Global, SessionArg};
@@ -18,7 +16,13 @@ use crate::failure::{ExitResult, Failure};
 use crate::invocation::Invocation;
 
 /// Carries the command out. A run that it starts is shown until it pauses or ends.
-pub(crate) async fn run(global: &Global, command: &str, of: SessionArg, words: &[String]) -> ExitResult {
+pub(crate) async fn run(
+    global: &Global,
+    command: &str,
+    of: SessionArg,
+    approver: Option<&str>,
+    words: &[String],
+) -> ExitResult {
     let text = format!("/{command} {}", words.join(" "));
     let text = text.trim_end();
     let purpose = purpose(text).map_err(|mistake| wrong(global, command, &mistake))?;
@@ -29,8 +33,8 @@ pub(crate) async fn run(global: &Global, command: &str, of: SessionArg, words: &
         context.open_first(&session).await?;
     }
     let person = match slash::parse(text) {
-        slash::ParsedInput::Command(command) if starts_work(&command) => {
-            approver::verified_for_act(&context, &session, &command).await?
+        slash::ParsedInput::Command(command) if command.lets_work_happen() => {
+            crate::approver::verified_for_act(&context, &session, &command, approver).await?
         }
         slash::ParsedInput::Command(_) | slash::ParsedInput::Message(_) | slash::ParsedInput::Refused(_) => {
             context.person.clone()

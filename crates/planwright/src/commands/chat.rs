@@ -31,7 +31,8 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
         write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;
     }
     let conversation = ChatConversation::new(agent, context.person.clone(), place)
-        .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
+        .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?
+        .with_approver(arguments.approver.clone());
     let messages = match arguments.message.as_slice() {
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.

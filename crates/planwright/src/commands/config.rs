@@ -48,12 +48,16 @@ async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option
 }
 
 /// Has the store believe what a server says about its tools.
-pub(super) async fn trust_annotations(context: &Context, server: &ServerName) -> Result<(), Failure> {
+pub(super) async fn trust_annotations(
+    context: &Context,
+    server: &ServerName,
+    approver: Option<&str>,
+) -> Result<(), Failure> {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
     let mut names: Vec<_> = settings.get(TRUST).map(|names| names.split(',').collect()).unwrap_or_default();
     names.retain(|name: &&str| !name.trim().is_empty() && name.trim() != server.as_str());
     names.push(server.as_str());
-    change(context, TRUST, Some(&names.join(",")), None).await.map(drop)
+    change(context, TRUST, Some(&names.join(",")), approver).await.map(drop)
 }
 
 /// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.

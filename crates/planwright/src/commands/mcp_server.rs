@@ -8,7 +8,6 @@ use planwright_engine::upstream::ConnectionState;
 use serde_json::{Value, json};
 
 use super::config;
-use crate::approver;
 use crate::cli::{AddServerArgs, Global, McpServerArgs, McpServerCommand};
 use crate::config::Settings;
 use crate::config::mcp_file::{self, NewServer};
@@ -26,8 +25,9 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
         McpServerCommand::Remove { name } => remove(global, &name).await,
         McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
-        McpServerCommand::Accept { name, digest, trust_annotations } => {
-            UpstreamContext::new(global).await?.accept(&name, digest, trust_annotations).await
+        McpServerCommand::Accept { name, digest, trust_annotations, approver } => {
+            let opened = UpstreamContext::new(global).await?;
+            opened.accept(&name, digest, trust_annotations, approver.as_deref()).await
         }
     }
 }
@@ -46,7 +46,8 @@ async fn list(global: &Global) -> ExitResult {
 async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     make_folder(&settings.data)?;
-    let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, tools, command } = arguments;
+    let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, approver, tools, command } =
+        arguments;
     let cwd = cwd.map(|folder| absolute(&folder)).transpose()?;
     let server =
         NewServer { command: found(command)?, url, environment, headers, cwd, sandbox, trust_annotations, tools };
@@ -69,7 +70,7 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     if !opened.context.screen.json {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
-    opened.accept(&name, None, trust_annotations).await
+    opened.accept(&name, None, trust_annotations, approver.as_deref()).await
 }
 
 async fn remove(global: &Global, name: &ServerName) -> ExitResult {
@@ -161,7 +162,13 @@ impl UpstreamContext {
         self.context.screen.answer(value, describe)
     }
 
-    async fn accept(&self, name: &ServerName, digest: Option<Digest>, trust: bool) -> ExitResult {
+    async fn accept(
+        &self,
+        name: &ServerName,
+        digest: Option<Digest>,
+        trust: bool,
+        approver: Option<&str>,
+    ) -> ExitResult {
         let screen = &self.context.screen;
         self.upstream.accept_by_command(std::slice::from_ref(name));
         let looked = self.upstream.look(name).await;
@@ -170,7 +177,7 @@ impl UpstreamContext {
         let status = looked.map_err(|error| self.not_reached(name, error))?;
         let Some((offered, difference, _)) = status.state.waiting() else {
             if trust {
-                config::trust_annotations(&self.context, name).await?;
+                config::trust_annotations(&self.context, name, approver).await?;
             }
             screen.answer(|| view(&status), || format!("{name} offers what was accepted.\n{}", self.line(&status)))?;
             return Ok(Exit::Done);
@@ -195,10 +202,10 @@ impl UpstreamContext {
         };
         let (engine, approvals) = (&self.context.engine, self.context.engine.approvals());
         let require = approvals.acceptance_requirement().await?;
-        let person = approver::verified_for(engine, &self.context.person, require, None).await?;
+        let person = crate::approver::verified_for(engine, &self.context.person, require, approver).await?;
         let status = self.upstream.accept(name, digest, &person, &approvals).await?;
         if trust {
-            config::trust_annotations(&self.context, name).await?;
+            config::trust_annotations(&self.context, name, approver).await?;
         }
         screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))
     }

@@ -10,7 +10,6 @@ use planwright_engine::ledger::LedgerError;
 use planwright_surfaces::wire::{MemoryOfferView, MemoryView};
 use serde_json::json;
 
-use crate::approver;
 use crate::cli::{Global, MemoryAction, MemoryArgs};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE, SessionUse};
@@ -35,7 +34,9 @@ pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> ExitResult {
         }
         MemoryAction::Save { text } => save(context, &session, &text.join(" ")).await,
         MemoryAction::Forget { memory } => forget(context, &session, &memory).await,
-        MemoryAction::Promote { memory, yes } => promote(context, &session, &memory, yes).await,
+        MemoryAction::Promote { memory, yes, approver } => {
+            promote(context, &session, &memory, yes, approver.as_deref()).await
+        }
         MemoryAction::Undo => undo(context, &session).await,
         MemoryAction::Offers => offers(context, &session).await,
         MemoryAction::Accept { offer } => accept(context, &session, &offer).await,
@@ -121,7 +122,13 @@ async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -
     )
 }
 
-async fn promote(context: &Context, session: &SessionIdentity, reference: &str, yes: bool) -> ExitResult {
+async fn promote(
+    context: &Context,
+    session: &SessionIdentity,
+    reference: &str,
+    yes: bool,
+    approver: Option<&str>,
+) -> ExitResult {
     let item = find(context, session, reference).await?;
     if !yes {
         if !context.screen.interactive || context.screen.json {
@@ -134,7 +141,7 @@ async fn promote(context: &Context, session: &SessionIdentity, reference: &str, 
         }
     }
     let command = SlashCommand::Memory(MemorySubcommand::Promote { memory: item.id.to_string() });
-    let person = approver::verified_for_act(context, session, &command).await?;
+    let person = crate::approver::verified_for_act(context, session, &command, approver).await?;
     let copy = context.engine.memories().promote(session, &person, item.id).await?;
     context.screen.answer(
         || json!(MemoryView::from(&copy)),

@@ -226,3 +226,28 @@ fn a_server_without_subscriptions_and_completion_is_not_asked_for_them() {
     assert_eq!(calls(&world), [""; 0]);
     client.leave();
 }
+
+/// The server has a tool with the name of ours, which would do something else.
+#[test]
+fn a_resource_that_its_server_lists_is_never_read_with_a_tool_of_the_server() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "reader", &[("PLANWRIGHT_GATEWAY_WRITES", "ask")]);
+    let read = |client: &mut Client, own: &str| {
+        client.ask("resources/read", json!({ "uri": format!("planwright://upstream/up/{own}") }))
+    };
+    for _ in 0..3 {
+        let listed = read(&mut client, "book://one");
+        assert_eq!(listed["result"]["contents"][0]["text"], "Call me Ishmael.", "{listed}");
+    }
+    let lists = std::fs::read_to_string(world.path("notes/lists.log")).unwrap();
+    assert_eq!(lists.lines().count(), 1, "the server is asked once for what it lists");
+    // Of another address neither the resource nor a tool reads anything, and the journal says that it was refused.
+    let refused = read(&mut client, "book://the-key-is-1234");
+    assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("up__read_resource"), "{refused}");
+    assert_eq!(calls(&world), [""; 0], "no tool of the server was called");
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(tools.contains("up__read_resource_"), "the server's own tool has another name: {tools}");
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done();
+    assert!(history.stdout.contains("`up__read_resource`") && history.stdout.contains("refused"), "{}", history.stdout);
+}

@@ -12,6 +12,7 @@ impl Sql for Postgres {
     const SKIP_LOCKED: &'static str = "FOR UPDATE SKIP LOCKED";
     const LOCK_ROW: &'static str = "FOR UPDATE";
     const NOW: &'static str = "clock_timestamp()";
+    const NOW_MICROS: &'static str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)";
     const ENDED: &'static str = "to_timestamp(0)";
 
     fn from_now(micros: &str) -> String {

@@ -329,6 +329,12 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::RecordRefused { arguments, .. }
             | ExternalCommand::RecordCall(GatewayCallRecord { arguments, .. }),
         ) => arguments.to_string().len(),
+        Command::Draft(DraftCommand::Answered { draft, answers }) => {
+            weight(&Command::Draft((**draft).clone())) + answers.size()
+        }
+        Command::External(ExternalCommand::Answered { command, answers }) => {
+            weight(&Command::External((**command).clone())) + answers.size()
+        }
         Command::External(
             ExternalCommand::Report(_) | ExternalCommand::FinalizeRound { .. } | ExternalCommand::RecordCallEnd { .. },
         ) => 0,

@@ -14,6 +14,7 @@ impl Sql for Sqlite {
     const SKIP_LOCKED: &'static str = "";
     const LOCK_ROW: &'static str = "";
     const NOW: &'static str = now!();
+    const NOW_MICROS: &'static str = concat!("(", now!(), " * 1000)");
     const ENDED: &'static str = "0";
 
     fn from_now(micros: &str) -> String {

@@ -94,6 +94,7 @@ promises! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_signature_accepts_tools_once,
         a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
@@ -107,6 +108,7 @@ promises! {
     }
     plans_anywhere {
         plans_anywhere_are_paged,
+        plans_that_failed_are_in_hand_while_their_session_works_on_them,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
     }
     unfinished {
@@ -148,6 +150,7 @@ contract! {
         a_deleted_session_has_no_schedule_and_no_run,
         a_restored_session_has_its_schedules_and_runs,
         a_process_is_alive_when_it_says_so_and_forgotten_after_a_day,
+        an_agent_is_silent_by_the_clock_of_the_store,
     }
     memories {
         a_memory_is_found_in_its_own_session_only,
@@ -269,6 +272,7 @@ contract! {
     }
     pins {
         an_offer_is_accepted_by_its_digest_in_all_processes,
+        a_signature_accepts_tools_once,
         a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen,
     }
     pointers {
@@ -291,6 +295,7 @@ contract! {
     plans_anywhere {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
+        plans_that_failed_are_in_hand_while_their_session_works_on_them,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
     }

@@ -1,6 +1,5 @@
 //! The tools of upstream servers for the client's agent, behind the gate.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +7,10 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
-use planwright_core::approval::Risk;
 use planwright_core::ask::GatewayAsk;
 use planwright_core::choices::{ChoiceKind, Choices, external_call_choices};
 use planwright_core::gate::ToolEffect;
+use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
@@ -134,7 +133,7 @@ impl GatewayClient<'_> {
     /// made, before it is written down.
     async fn ask(&self, gateway: &EngineGateway, name: &str, arguments: &Arguments) -> Result<(), Refusal> {
         let record = |state| gateway.record_ask(self.session, self.by, name, arguments, state);
-        let refusal = if answers_in_client_count(self.shared.engine(), self.session, &risks_of_call()).await {
+        let refusal = if answers_in_client_count(self.shared.engine(), self.session, &tool_risks(name)).await {
             record(GatewayAsk::Asked).await?;
             if ask(name, arguments, self.context).await {
                 return record(GatewayAsk::Permitted).await;
@@ -296,11 +295,6 @@ impl GatewayClient<'_> {
             CallEvent::Refused(error) => Some(Told::Refused(error)),
         }
     }
-}
-
-/// What a call to an upstream server may do.
-fn risks_of_call() -> BTreeSet<Risk> {
-    BTreeSet::from([Risk::Upstream])
 }
 
 fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Result<CallAnswer, Refusal> {

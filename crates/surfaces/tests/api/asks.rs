@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::approval::record::{ApprovalEvent, ApprovalState};
+use planwright_core::ask::Grant;
+use planwright_core::ids::AskId;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
+use planwright_core::presence::Act;
 use planwright_engine::permission_rules::FixedRules;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -63,6 +69,47 @@ async fn a_call_waits_in_the_inbox_and_is_made_after_the_answer() {
     let messages = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200).to_string();
     assert!(messages.contains("Written."), "{messages}");
     world.post(&path, answer(&item["digest"])).await.refused(404, "NOT_FOUND");
+}
+
+/// An approver with a passkey, as an enrolment records them.
+async fn enrol(world: &World) {
+    let nothing = json!({ "memory_kib": 1, "iterations": 1, "salt": "", "nonce": "", "ciphertext": "" });
+    let passkey = json!({
+        "id": "Y3JlZGVudGlhbA", "label": "laptop", "relying_party": "localhost",
+        "key": { "algorithm": "ed25519", "key": "00".repeat(32) }, "added_at": "2026-03-01T12:00:00Z",
+    });
+    let approver = json!({
+        "name": "ada", "key": "11".repeat(32), "sealed": nothing, "enrolled_at": "2026-03-01T12:00:00Z",
+        "passkeys": [passkey],
+    });
+    let added = ApprovalEvent::ApproverAdded { approver: serde_json::from_value(approver).unwrap() };
+    let state = ApprovalState::replay(&world.ledger.approval_records().await.unwrap()).unwrap();
+    let record = state.seal(Timestamp::UNIX_EPOCH, Actor::person("ada", "cli"), added, None).unwrap();
+    assert!(world.ledger.add_approval_record(&record).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_passkey_signs_the_arguments_that_a_person_changed() {
+    let world = careful([write()]).await;
+    enrol(&world).await;
+    world.say("write it").await.with(200);
+    let [item] = inbox(&world).await.try_into().unwrap();
+    let ask = AskId::new(item["id"].as_str().unwrap()).unwrap();
+    let digest = item["digest"].as_str().unwrap().parse().unwrap();
+    let changed = json!({ "path": "b.md", "content": "y" });
+    for arguments in [None, Some(&changed)] {
+        let mut body = json!({ "kind": "permit", "id": item["id"], "digest": item["digest"], "grant": "once" });
+        if let Some(arguments) = arguments {
+            body["arguments"] = arguments.clone();
+        }
+        let challenge = world.post("/api/acts/challenge", body).await.with(200);
+        // The answer is compared with this act: `core` has the cases.
+        let act = Act::permit(&ask, digest, Grant::Once, arguments);
+        assert_eq!(
+            (&challenge["act"]["subject"], &challenge["act"]["digest"]),
+            (&json!(act.subject), &json!(act.digest))
+        );
+    }
 }
 
 #[tokio::test]

@@ -156,3 +156,23 @@ async fn what_rules_offer_is_listed_accepted_and_declined() {
     assert_eq!(items(&world, "/api/memory", SESSION).await.len(), 1);
     world.post(&format!("{accept}?sessionId={SESSION}"), Value::Null).await.refused(404, "NOT_FOUND");
 }
+
+/// No other run and no conversation is given what was said in a run.
+#[tokio::test]
+async fn the_messages_of_a_run_are_read_by_its_id_and_the_conversation_has_its_result() {
+    let world = World::set_up(diligent(), |_| {}).await;
+    world.post("/api/tasks", json!({ "sessionId": SESSION, "title": "Tidy up" })).await.with(201);
+    let run = world.post("/api/runs", json!({ "sessionId": SESSION })).await.with(201);
+    ended(&world, &run).await;
+    world.idle(SESSION).await;
+    let messages = async |query: &str| {
+        let page = world.get(&format!("/api/sessions/{SESSION}/messages{query}")).await.with(200);
+        page["messages"].as_array().unwrap().clone()
+    };
+    let id = run["id"].as_str().unwrap();
+    let (own, conversation) = (messages(&format!("?runId={id}")).await, messages("").await);
+    assert!(own.len() > 1 && own.iter().all(|message| message["runId"] == id), "{own:?}");
+    assert!(conversation.len() == 1 && conversation[0]["runId"] == id, "{conversation:?}");
+    let unknown = format!("/api/sessions/{SESSION}/messages?runId=another");
+    world.get(&unknown).await.refused(404, "NOT_FOUND");
+}

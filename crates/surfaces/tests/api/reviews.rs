@@ -137,6 +137,15 @@ async fn the_agent_answers_comments_with_the_new_version_and_the_person_resolves
     assert_eq!(resolve(true).await, resolved);
     assert_eq!(world.event_names(SESSION).await, names, "the same again leaves nothing in the journal");
     assert_eq!(comments(&resolve(false).await)[0].get("resolved"), None);
+    // A draft is no comment that was sent, and neither is one of nobody.
+    put(&world, &plan, 2, json!([struck("c7", "s1")])).await;
+    let names = world.event_names(SESSION).await;
+    for unknown in ["c7", "c9"] {
+        let body = json!({ "comment": unknown, "resolved": true });
+        let refused = world.post(&path(&plan, "review/resolve"), body).await.with(404);
+        assert_eq!(refused["code"], "NOT_FOUND", "{refused}");
+    }
+    assert_eq!(world.event_names(SESSION).await, names);
 }
 
 #[tokio::test]

@@ -98,6 +98,10 @@ impl ForwardingLedger for ControlledLedger {
         Ok(self.store.as_ref())
     }
 
+    async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
+        self.plans_anywhere(&[], after, limit).await
+    }
+
     async fn plans_anywhere(&self, _: &[PlanStatus], _: Option<u64>, _: u32) -> LedgerResult<Page<PlanAnywhere>> {
         self.control.read()?;
         let plan = PlanSummary {

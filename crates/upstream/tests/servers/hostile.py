@@ -3,8 +3,9 @@
 Usage: hostile.py MODE FOLDER
 
 Every call is written to FOLDER/calls.log before anything else. FOLDER/description.txt is added to the description of
-`note`. Modes: plain, many, wordy, silent, broken, noise, library (with resources and prompts), endless (with lists without end),
-gated (reads nothing before a line was written to the pipe FOLDER/gate), newest (speaks the protocol without `initialize`).
+`note`. Modes: plain, many, wordy, silent, broken, noise, library (with resources and prompts), reader (with resources and a tool
+`read_resource`), endless (with lists without end), gated (reads nothing before a line was written to the pipe FOLDER/gate), newest
+(speaks the protocol without `initialize`).
 """
 
 import base64
@@ -96,6 +97,7 @@ def tools():
         tool("child", "Starts a program that never ends."),
         {"name": "odd", "inputSchema": {"type": "array"}},
         *(of_library if mode == "library" else []),
+        *([tool("read_resource", "Reads nothing of the library.", ["uri"])] if mode == "reader" else []),
     ]
 
 
@@ -112,6 +114,8 @@ def library(request):
         titles = [title for title in ("Moby Dick", "Momo") if title.startswith(params["argument"]["value"])]
         answer(request, {"completion": {"values": titles, "total": len(titles), "hasMore": False}})
     elif method == "resources/list":
+        with open(path("lists.log"), "a") as file:
+            file.write("resources\n")
         answer(request, {"resources": [
             {"uri": "book://one", "name": "one", "description": "The first\u202e book", "mimeType": "text/plain"},
             {"uri": "book://huge", "name": "huge"},
@@ -293,7 +297,7 @@ def main():
             continue
         if method == "initialize":
             capabilities.update(request["params"]["capabilities"])
-            more = {"resources": {}, "prompts": {}} if mode in ("library", "endless") else {}
+            more = {"resources": {}, "prompts": {}} if mode in ("library", "reader", "endless") else {}
             if mode == "library":
                 more = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}, "logging": {}}
             answer(request, {

@@ -293,8 +293,16 @@ fn running() -> impl Strategy<Value = Running> {
     ]
 }
 
+fn some_plan() -> impl Strategy<Value = u8> {
+    prop_oneof![4 => Just(0_u8), 1 => 1..6_u8]
+}
+
+/// What carries a plan out.
+pub(crate) fn run_act() -> impl Strategy<Value = Act> {
+    (some_plan(), running()).prop_map(|(plan, running)| Act::Run(plan, running))
+}
+
 pub(crate) fn act() -> impl Strategy<Value = Act> {
-    let plan = || prop_oneof![4 => Just(0_u8), 1 => 1..6_u8];
     let by = prop_oneof![8 => Just(ActorKind::Person), 1 => Just(ActorKind::Policy), 1 => Just(ActorKind::Agent)];
     let older = vec![PlanStatus::Collecting, PlanStatus::Ready, PlanStatus::Approved, PlanStatus::Completed];
     let session = prop_oneof![
@@ -308,8 +316,8 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => session.prop_map(Act::Session),
         14 => draft().prop_map(Act::Draft),
-        6 => (plan(), deciding(), by).prop_map(|(plan, deciding, by)| Act::Decide(plan, deciding, by)),
-        6 => (plan(), running()).prop_map(|(plan, running)| Act::Run(plan, running)),
+        6 => (some_plan(), deciding(), by).prop_map(|(plan, deciding, by)| Act::Decide(plan, deciding, by)),
+        6 => run_act(),
         3 => (prop::option::of(0..4_usize), step_status()).prop_map(|(step, status)| Act::Report(step, status)),
         1 => ((1..4_u8), prop::sample::select(older)).prop_map(|(n, status)| Act::Import(n, status)),
         8 => talking().prop_map(Act::Turn),

@@ -8,7 +8,7 @@ use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::choices::run_choices;
 use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
-use planwright_core::plan::risk::tool_risks;
+use planwright_core::plan::risk::requirement_of_call;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
@@ -55,12 +55,14 @@ async fn decide(context: &Context, waiting: &Waiting, choices: &[String], argume
         retry: choice == Some(StuckChoice::Retry),
         skip: choice == Some(StuckChoice::Skip),
         stop: choice == Some(StuckChoice::Stop),
+        approver: arguments.approver.clone(),
     };
     match (&waiting.wants, choice) {
         (WaitingFor::Approval, "approve") => {
             let digest = arguments.digest.as_deref().map(str::parse::<Digest>).transpose()?;
             let note = (!words.is_empty()).then(|| words.join(" "));
-            let approving = ApproveArgs { plan: reference(), note, digest, ..ApproveArgs::default() };
+            let approver = arguments.approver.clone();
+            let approving = ApproveArgs { plan: reference(), note, digest, approver, ..ApproveArgs::default() };
             plan::approve(context, session, approving).await
         }
         (_, "reject") => plan::reject(context, session, reasons()).await,
@@ -74,7 +76,7 @@ async fn decide(context: &Context, waiting: &Waiting, choices: &[String], argume
             let (plan, after_step) = (waiting.plan.id.clone(), Some(*position));
             let agent = carry_out::resuming_agent(context, &waiting.plan, None).await?;
             let input = Input::ResumePlan { plan, choice: None, worker: Worker::Drafter, after_step };
-            let person = approver::verified_for_plan(context, &waiting.plan).await?;
+            let person = approver::verified_for_plan(context, &waiting.plan, arguments.approver.as_deref()).await?;
             carry_out::watched_as(context, &person, &waiting.plan, &agent, input).await
         }
         (_, "retry") => plan::resume(context, session, resuming(Some(StuckChoice::Retry))).await,
@@ -97,8 +99,8 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
             let policy = context.engine.approvals().policy().await?;
-            let require = policy.approval.requirement(waiting.session.channel, &tool_risks(&call.tool));
-            approver::verified_for(&context.engine, &context.person, require, None).await?
+            let require = requirement_of_call(&policy.approval, waiting.session.channel, &call.tool);
+            approver::verified_for(&context.engine, &context.person, require, arguments.approver.as_deref()).await?
         }
         AskSubject::Permission(_) | AskSubject::Questions { .. } => context.person.clone(),
     };

@@ -12,12 +12,12 @@ const INTERVAL: Duration = Duration::from_secs(20);
 /// Gives the first sign before it returns, and further ones until this process ends.
 pub(super) async fn start(engine: &Engine, client: &AgentClient) -> LedgerResult<()> {
     let Some(name) = client.heartbeat() else { return Ok(()) };
-    engine.ledger().heartbeat(&name, engine.now()).await?;
+    engine.ledger().sign_of_life(&name).await?;
     let engine = engine.clone();
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            if let Err(error) = engine.ledger().heartbeat(&name, engine.now()).await {
+            if let Err(error) = engine.ledger().sign_of_life(&name).await {
                 tracing::warn!(event = "heartbeat_failed", %error);
             }
         }

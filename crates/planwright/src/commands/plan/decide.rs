@@ -48,7 +48,9 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
     let input = Input::ResumePlan { plan: plan.id.clone(), choice, worker: Worker::Drafter, after_step };
     let person = match choice {
         Some(StuckChoice::Stop) => context.person.clone(),
-        Some(StuckChoice::Retry | StuckChoice::Skip) | None => approver::verified_for_plan(context, &plan).await?,
+        Some(StuckChoice::Retry | StuckChoice::Skip) | None => {
+            approver::verified_for_plan(context, &plan, arguments.approver.as_deref()).await?
+        }
     };
     carry_out::watched_as(context, &person, &plan, &agent, input).await
 }

@@ -107,7 +107,7 @@ struct ActNeedsView {
 
 impl ActNeedsView {
     fn of(policy: &ApprovalPolicy, channel: Channel) -> Self {
-        let require = policy.requirement_to_start(channel).as_str();
+        let require = policy.requirement_of_work(channel).as_str();
         Self { channel, starts: require, promotes: require }
     }
 }

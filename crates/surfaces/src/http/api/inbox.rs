@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use planwright_core::ask::AskSubject;
-use planwright_core::plan::risk::tool_risks;
+use planwright_core::plan::risk::requirement_of_call;
 use planwright_engine::inbox::WaitingFor;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -74,13 +74,14 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         None => Vec::new(),
     };
     let policy = app.engine().approvals().policy().await?;
-    let needed = |channel, risks| Some(policy.approval.requirement(channel, &risks).as_str());
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
     let acceptance = Some(app.engine().approvals().acceptance_requirement().await?.as_str());
     let tool_changes = tool_changes.map(|view| WaitingView { require: acceptance, ..view });
     let asks = asks.iter().map(|waiting| {
         let require = match &waiting.ask.subject {
-            AskSubject::Permission(call) => needed(waiting.session.channel, tool_risks(&call.tool)),
+            AskSubject::Permission(call) => {
+                Some(requirement_of_call(&policy.approval, waiting.session.channel, &call.tool).as_str())
+            }
             AskSubject::Questions { .. } => None,
         };
         WaitingView { require, ..WaitingView::from(waiting) }
@@ -93,12 +94,12 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
             | WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused => needed(waiting.session.channel, waiting.plan.risks()),
+            | WaitingFor::Paused => Some(waiting.plan.requirement(&policy.approval).as_str()),
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
     let runs = runs.iter().map(|waiting| {
-        let require = Some(policy.approval.requirement_to_start(waiting.session.channel).as_str());
+        let require = Some(policy.approval.requirement_of_work(waiting.session.channel).as_str());
         WaitingView { require, ..WaitingView::from(waiting) }
     });
     let items = asks.chain(runs).chain(tool_changes).chain(plans).collect();

@@ -1,12 +1,15 @@
 //! What people accepted of upstream MCP servers.
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::Digest;
+use planwright_core::presence::{Act, ActSignature, Presence};
+use planwright_core::refusal::RefusalCode;
 use planwright_core::upstream::{ServerName, UpstreamAnnotations, UpstreamTool, command_digest};
 use planwright_engine::upstream::OfferedTools;
 use serde_json::json;
 
-use crate::commands::at;
+use crate::commands::{at, refused};
 use crate::stores::Store;
 
 pub(crate) fn name() -> ServerName {
@@ -51,6 +54,28 @@ pub(crate) async fn an_offer_is_accepted_by_its_digest_in_all_processes(store: &
     assert!(pinned.revision > before[0].1);
     // What was shown before the change is no longer what is accepted.
     assert!(!ledger.accept_offer(&name(), command("a"), first.digest(), &person, at(4)).await.unwrap());
+}
+
+/// Otherwise who saw it once could accept the same tools again after a person took them back.
+pub(crate) async fn a_signature_accepts_tools_once(store: &Store) {
+    let (engine, digest) = (store.engine().await, offer("Reads.", 1).digest());
+    let signed = |nonce: &str| {
+        let (act, nonce) = (Act::accept_tools(&name(), digest), nonce.to_owned());
+        let signature = ActSignature { act, at: Timestamp::now(), nonce, signature: String::new(), passkey: None };
+        Actor::person("ada", "cli").recognised(Presence::signed("ada", signature))
+    };
+    let accept = async |by: &Actor| engine.approvals().record_acceptance(by, &name(), digest, command("a")).await;
+    let first = signed("one");
+    accept(&first).await.unwrap();
+    refused(accept(&first).await, RefusalCode::PolicyDenied);
+    let other = store.engine().await;
+    refused(
+        other.approvals().record_acceptance(&first, &name(), digest, command("a")).await,
+        RefusalCode::PolicyDenied,
+    );
+    accept(&signed("two")).await.unwrap();
+    let recorded = other.approvals().state().await.unwrap().accepted_tools;
+    assert_eq!(recorded[name().as_str()].len(), 2, "a refused one leaves no record");
 }
 
 pub(crate) async fn a_first_offer_is_accepted_by_rule_only_for_a_name_and_a_command_that_were_never_seen(

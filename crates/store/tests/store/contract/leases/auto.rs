@@ -221,6 +221,32 @@ pub(crate) async fn ten_thousand_sessions_due_in_one_second_are_taken_in_order_a
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), (0..SESSIONS).map(name).collect());
 }
 
+/// The clocks of the machines that write and ask have no part in it.
+pub(crate) async fn an_agent_is_silent_by_the_clock_of_the_store(store: &Store) {
+    const PROGRAM: &str = "agent/another machine/12/34";
+    let (ledger, other) = (store.ledger().await, store.ledger().await);
+    let silent = async || other.silent_for(PROGRAM).await.unwrap();
+    assert_eq!(silent().await, None);
+    ledger.sign_of_life(PROGRAM).await.unwrap();
+    let minutes = |count: u64| Duration::from_secs(60 * count);
+    assert!(silent().await.is_some_and(|age| age < minutes(60)));
+    // A process whose clock is days ahead forgets none of them.
+    let far_ahead = Timestamp::now() + SignedDuration::from_hours(24 * 30);
+    other.heartbeat("a host/12", far_ahead).await.unwrap();
+    assert!(silent().await.is_some_and(|age| age < minutes(60)));
+    let older = |minutes: i64| {
+        format!("UPDATE process_heartbeat SET at = at - {} WHERE process = '{PROGRAM}'", minutes * 60_000_000)
+    };
+    assert_eq!(store.tamper(&older(120)).await, 1);
+    assert!(silent().await.is_some_and(|age| age >= minutes(120) && age < minutes(180)));
+    // As after the clock of the store was set back: it fails closed.
+    assert_eq!(store.tamper(&older(-60 * 24 * 2)).await, 1);
+    assert_eq!(silent().await, Some(Duration::ZERO));
+    assert_eq!(store.tamper(&older(60 * 24 * 4)).await, 1);
+    ledger.sign_of_life("agent/another machine/13/34").await.unwrap();
+    assert_eq!(silent().await, None, "after a day it is forgotten");
+}
+
 pub(crate) async fn a_process_is_alive_when_it_says_so_and_forgotten_after_a_day(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.ledger().await);
     let start: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();

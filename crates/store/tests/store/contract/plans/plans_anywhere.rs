@@ -61,6 +61,29 @@ pub(crate) async fn plans_are_found_in_every_session_the_latest_first(store: &St
     assert_eq!(found, all);
 }
 
+/// Plans that failed and were left for others only grow in number; a look at what waits does not read them.
+pub(crate) async fn plans_that_failed_are_in_hand_while_their_session_works_on_them(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    let left = executing(&engine, 1).await;
+    for n in 0..2 {
+        ready(&engine, &nth_session(n), "# Plan").await;
+    }
+    ready(&engine, &here(), "# The next one").await;
+    // As if both had failed; the session of the second still works on it.
+    let second = "session_id = (SELECT id FROM session WHERE conversation = 'session-00001')";
+    for failed in [second.to_owned(), format!("id = '{}'", left.id)] {
+        let changed = store.tamper(&format!("UPDATE plan SET status = 'PARTIALLY_COMPLETED' WHERE {failed}")).await;
+        assert_eq!(changed, 1, "{failed}");
+    }
+    let page = ledger.plans_in_hand(None, 10).await.unwrap();
+    let mut found = named(&page);
+    found.sort();
+    assert_eq!(found, plans(&[("cli:k3yk3y8x", 2), ("web:session-00000", 1), ("web:session-00001", 1)]));
+    assert_eq!(page.next, None);
+    let ended = ledger.plans_anywhere(&[PlanStatus::PartiallyCompleted], None, 10).await.unwrap();
+    assert_eq!(ended.items.len(), 2, "both are listed among those that ended");
+}
+
 pub(crate) async fn plans_anywhere_are_paged(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     for n in 0..7 {

@@ -144,7 +144,7 @@ struct ResolveBody {
 /// Says whether the person is satisfied with what became of a comment. It is a comment of a round of this plan.
 #[utoipa::path(post, path = "/api/plans/{id}/review/resolve", tag = "plans", params(SessionQuery), request_body = ResolveBody,
     responses((status = 200, description = "The draft and the rounds", body = ReviewView, example = json!(example())),
-        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 404, description = "There is no such plan, or it has no such comment", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn resolve(
     State(app): State<App>,
