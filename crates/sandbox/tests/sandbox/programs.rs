@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_sandbox::{CommandEnd, PipedProgram, SandboxError, SandboxLevel};
+use planwright_sandbox::{CommandEnd, PipedProgram, ProgramAccess, SandboxError, SandboxLevel};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::world::World;
@@ -14,6 +14,7 @@ fn program(world: &World, level: SandboxLevel, name: &str, arguments: &[&str]) -
         folder: world.path("workspace"),
         level,
         environment: vec![("GIVEN_API_KEY".to_owned(), "given".to_owned())],
+        access: ProgramAccess::default(),
         grace: Duration::from_millis(200),
     }
 }
