@@ -114,6 +114,11 @@ impl Sandbox {
         self.shared.support.get_or_init(|| platform::detect(|| self.shared.try_out()))
     }
 
+    /// The person's home folder.
+    pub fn home(&self) -> Option<&Path> {
+        self.shared.options.home.as_deref()
+    }
+
     /// Removes the folders of processes that were killed. Returns how many there were.
     pub fn remove_leftovers(&self) -> usize {
         scratch::remove_leftovers(&self.shared.scratch_parent())

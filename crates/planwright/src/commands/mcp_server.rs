@@ -26,8 +26,9 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
         McpServerCommand::Remove { name } => remove(global, &name).await,
         McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
-        McpServerCommand::Accept { name, digest, trust_annotations } => {
-            UpstreamContext::new(global).await?.accept(&name, digest, trust_annotations).await
+        McpServerCommand::Accept { name, digest, trust_annotations, allow_access } => {
+            let opened = UpstreamContext::new(global).await?.with_access(global, &name, allow_access).await?;
+            opened.accept(&name, digest, trust_annotations).await
         }
     }
 }
@@ -46,10 +47,14 @@ async fn list(global: &Global) -> ExitResult {
 async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     make_folder(&settings.data)?;
-    let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, tools, command } = arguments;
+    let AddServerArgs { name, url, headers, environment, sandbox, network, trust_annotations, tools, .. } = arguments;
+    let AddServerArgs { cwd, read, write, command, .. } = arguments;
+    let all = |paths: Vec<std::path::PathBuf>| paths.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>();
+    let (read, write) = (all(read)?, all(write)?);
     let cwd = cwd.map(|folder| absolute(&folder)).transpose()?;
+    let command = found(command)?;
     let server =
-        NewServer { command: found(command)?, url, environment, headers, cwd, sandbox, trust_annotations, tools };
+        NewServer { command, url, environment, headers, cwd, sandbox, network, read, write, trust_annotations, tools };
     let before = std::fs::read(&settings.file).ok();
     if mcp_file::add(&settings.file, &name, &server)? {
         let message = format!("an MCP server {name} is configured already in {}", settings.file.display());
@@ -69,7 +74,8 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     if !opened.context.screen.json {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
-    opened.accept(&name, None, trust_annotations).await
+    // What a person types here about the reach of the server is their word.
+    opened.with_access(global, &name, true).await?.accept(&name, None, trust_annotations).await
 }
 
 async fn remove(global: &Global, name: &ServerName) -> ExitResult {
@@ -128,6 +134,27 @@ impl UpstreamContext {
         })
     }
 
+    /// Has the store let the server reach what its settings ask for, if a person says so. It may need that to start.
+    async fn with_access(self, global: &Global, name: &ServerName, is_said: bool) -> Result<Self, Failure> {
+        let Some(asking) = self.context.asking_servers.iter().find(|asking| asking.name == *name) else {
+            return Ok(self);
+        };
+        let screen = &self.context.screen;
+        let question = format!("The settings of {name} ask {}. Allow it?", shown_line(&asking.asks));
+        let can_ask = screen.interactive && !screen.json;
+        if !is_said && !(can_ask && screen.confirm(&question)?) {
+            return Ok(self);
+        }
+        config::allow_access(&self.context, &asking.entry).await.map_err(|failure| {
+            let again = self.context.invocation.command(["mcp-server", "accept", name.as_str(), "--allow-access"]);
+            failure.hint(format!("until a person allows it with `{again}`, {name} runs in the sandbox without that"))
+        })?;
+        if !screen.json {
+            screen.print(&format!("{name} is allowed {}.\n", shown_line(&asking.asks)))?;
+        }
+        Self::new(global).await
+    }
+
     async fn list(&self) -> ExitResult {
         let statuses = self.upstream.statuses().await?;
         let describe = || statuses.iter().map(|status| self.line(status)).collect();
@@ -147,13 +174,17 @@ impl UpstreamContext {
             let mut text = self.line(&status);
             text.extend(unreachable.iter().map(|message| format!("  {}\n", shown_line(message))));
             text.extend(problems.iter().map(|problem| format!("  {}\n", shown_line(problem))));
-            if let Some((_, difference, _)) = status.state.waiting() {
-                text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
+            match status.state.waiting() {
+                Some((_, difference, _)) => {
+                    text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
+                }
+                None => text.extend(self.upstream.reach(name).iter().map(|line| format!("  {}\n", shown_line(line)))),
             }
             text
         };
         let value = || {
             let mut value = view(&status);
+            value["reach"] = json!(self.upstream.reach(name));
             value["problems"] = json!(problems);
             value["unreachable"] = json!(unreachable);
             value

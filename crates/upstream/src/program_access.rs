@@ -1,0 +1,152 @@
+//! What a program reaches: its own folders, the paths that its command names, and what a person allowed beside that.
+
+use std::path::{Path, PathBuf};
+
+use planwright_core::upstream::{ProgramReach, ServerReach};
+use planwright_sandbox::{ProgramAccess, Sandbox, SandboxLevel, may_be_shared};
+
+use crate::options::{AskedAccess, Reach, UpstreamServerOptions};
+
+/// Files that mark the folder of a package: a program needs the modules beside it.
+const PACKAGE_FILES: [&str; 3] = ["package.json", "pyproject.toml", "pyvenv.cfg"];
+/// How far above a program's file the folder of its package may be.
+const MAX_PACKAGE_DEPTH: usize = 4;
+
+/// The access of a program as the sandbox takes it, and the level.
+pub(crate) fn of_program(reach: &Reach, sandbox: &Sandbox) -> Option<(SandboxLevel, ProgramAccess)> {
+    let Reach::Program { command, arguments, folder, home, access, .. } = reach else { return None };
+    let AskedAccess { level, network, readable, writable, .. } = access.in_force();
+    let mut given = ProgramAccess { readable, writable, network, home: Some(home.clone()) };
+    name_paths(&mut given, command, arguments, sandbox.home());
+    // The folder that it starts in is known already.
+    given.writable.retain(|path| path != folder);
+    Some((level, given))
+}
+
+/// What a person is told about it before they accept it.
+pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> ServerReach {
+    let Some((level, given)) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
+    let Reach::Program { folder, access, .. } = &options.reach else { return ServerReach::Address };
+    let texts = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+    let mut writes: Vec<PathBuf> = Vec::new();
+    if level == SandboxLevel::Workspace {
+        writes.push(folder.clone());
+        writes.extend(given.home.filter(|home| home != folder));
+        writes.extend(given.writable.iter().cloned());
+    }
+    let mut reads = given.readable;
+    if level == SandboxLevel::ReadOnly {
+        reads.push(folder.clone());
+        reads.extend(given.writable);
+    }
+    ServerReach::Program(ProgramReach {
+        is_open: level == SandboxLevel::Open,
+        has_network: given.network,
+        reads: texts(&reads),
+        writes: texts(&writes),
+        asks: (!access.is_allowed && access.needs_person()).then(|| access.describe()),
+        not_enforced: sandbox.support().refusal(level),
+    })
+}
+
+/// A person who writes a path into the command means it: a folder is written below, and a file is read. The file of the program, or
+/// the script that an interpreter is given, is read with its package.
+fn name_paths(given: &mut ProgramAccess, command: &str, arguments: &[String], home: Option<&Path>) {
+    let program = Path::new(command);
+    if program.is_absolute() && program.is_file() {
+        given.readable.push(package(program, home));
+    }
+    let mut has_script = command.contains('/');
+    for argument in arguments {
+        let value = argument
+            .split_once('=')
+            .filter(|_| argument.starts_with('-'))
+            .map_or(argument.as_str(), |(_, value)| value);
+        let path = Path::new(value);
+        if !path.is_absolute() {
+            continue;
+        }
+        if path.is_dir() {
+            // Folders of the system are read anyway, and the home folder is given to nobody.
+            match may_be_shared(path, home) {
+                true if is_settings(path, home) => given.readable.push(path.to_owned()),
+                true => given.writable.push(path.to_owned()),
+                false => {}
+            }
+        } else if path.is_file() {
+            let read = if has_script { path.to_owned() } else { package(path, home) };
+            has_script = true;
+            given.readable.push(read);
+        }
+    }
+}
+
+/// Whether a folder is one of the hidden ones of the home folder: what they hold is obeyed by other programs.
+fn is_settings(folder: &Path, home: Option<&Path>) -> bool {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let below = home.and_then(|home| folder.strip_prefix(home).map(Path::to_owned).ok());
+    below.is_some_and(|below| below.to_string_lossy().starts_with('.'))
+}
+
+/// The folder of the package that a program's file belongs to, or the folder that the file is in, or the file alone where that
+/// folder cannot be given.
+fn package(file: &Path, home: Option<&Path>) -> PathBuf {
+    let around = || file.ancestors().skip(1).take(MAX_PACKAGE_DEPTH).take_while(|folder| may_be_shared(folder, home));
+    let marked = around().find(|folder| PACKAGE_FILES.iter().any(|name| folder.join(name).is_file()));
+    marked.or_else(|| around().next()).unwrap_or(file).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn paths_of_the_command_are_given() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in ["home/notes", "home/.config/app", "home/src/server/dist", "elsewhere"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in
+            ["home/src/server/package.json", "home/src/server/dist/index.js", "home/alone.js", "home/settings.json"]
+        {
+            fs::write(at(file), "{}").unwrap();
+        }
+        let home = at("home");
+        let given = |arguments: &[&str]| {
+            let arguments: Vec<_> =
+                arguments.iter().map(|argument| argument.replace("ROOT", &root.path().display().to_string())).collect();
+            let mut given = ProgramAccess::default();
+            name_paths(&mut given, "node", &arguments, Some(&home));
+            (given.readable, given.writable)
+        };
+        let (reads, writes) =
+            given(&["ROOT/home/src/server/dist/index.js", "--root=ROOT/home/notes", "ROOT/home/settings.json"]);
+        assert_eq!(reads, [at("home/src/server"), at("home/settings.json")]);
+        assert_eq!(writes, [at("home/notes")]);
+        // The home folder, what is around it and hidden folders in it are not written.
+        let (reads, writes) =
+            given(&["ROOT/home/alone.js", "ROOT/home", "ROOT", "ROOT/home/.config/app", "relative", "/usr"]);
+        assert_eq!(reads, [at("home/alone.js"), at("home/.config/app")]);
+        assert_eq!(writes, [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn what_no_person_allowed_does_not_count() {
+        let asked = AskedAccess {
+            level: SandboxLevel::Open,
+            network: true,
+            readable: vec!["/a".into()],
+            writable: vec!["/b".into()],
+            is_allowed: false,
+        };
+        assert_eq!(asked.in_force(), AskedAccess::default());
+        let allowed = AskedAccess { is_allowed: true, ..asked };
+        assert_eq!(allowed.in_force(), allowed);
+        let narrow = AskedAccess { level: SandboxLevel::ReadOnly, ..AskedAccess::default() };
+        assert_eq!(narrow.in_force(), narrow);
+    }
+}
