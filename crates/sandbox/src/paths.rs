@@ -89,7 +89,7 @@ impl View {
             CARGO_PARTS.iter().for_each(|part| paths.read(&home.join(".cargo").join(part)));
         }
         paths.read_variables(request.variables);
-        let ProgramAccess { readable, writable, network, home: own_home } = request.access;
+        let ProgramAccess { readable, writable, passages, network, home: own_home } = request.access;
         for path in request.readable.iter().chain(readable).chain(writable) {
             paths.read(path);
         }
@@ -116,6 +116,7 @@ impl View {
             paths.protect_repositories(folder);
         }
         let repositories = (access == PathAccess::Write).then(|| paths.protect_repositories(&workspace));
+        passages.iter().for_each(|folder| paths.pass_through(folder));
         Ok(Self { paths: paths.in_order(), workspace, home, repositories })
     }
 
@@ -241,6 +242,17 @@ impl Paths {
             .collect();
         given.iter().for_each(|folder| self.put(folder, PathAccess::Write));
         given
+    }
+
+    /// An empty folder stands where nothing is seen.
+    fn pass_through(&mut self, folder: &Path) {
+        let is_seen = |other: &VisiblePath| match other {
+            VisiblePath::Object { path, .. } => folder.starts_with(path),
+            VisiblePath::Link { path, .. } | VisiblePath::Temporary { path } => folder == path,
+        };
+        if folder.is_absolute() && folder.parent().is_some() && folder.is_dir() && !self.found.iter().any(is_seen) {
+            self.put_temporary(folder);
+        }
     }
 
     fn read_variables(&mut self, variables: &[(OsString, OsString)]) {

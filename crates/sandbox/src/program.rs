@@ -45,6 +45,8 @@ pub struct ProgramAccess {
     pub readable: Vec<PathBuf>,
     /// Folders that it writes below at level `workspace`, and reads at level `read_only`.
     pub writable: Vec<PathBuf>,
+    /// Folders that paths with `..` lead through. Inside of the sandbox they are empty, unless they are seen for another reason.
+    pub passages: Vec<PathBuf>,
     /// Whether it has the network of this machine, with the services that listen on it.
     pub network: bool,
     /// An existing folder that is its home folder at level `workspace` and stays. Without one its home folder is empty at first and

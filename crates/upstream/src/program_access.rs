@@ -1,6 +1,6 @@
 //! What a program reaches: its own folders, the paths that its command names, and what a person allowed beside that.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use planwright_core::upstream::{ProgramReach, ServerReach};
 use planwright_sandbox::{ProgramAccess, Sandbox, SandboxLevel, may_be_shared};
@@ -16,7 +16,7 @@ const MAX_PACKAGE_DEPTH: usize = 4;
 pub(crate) fn of_program(reach: &Reach, sandbox: &Sandbox) -> Option<(SandboxLevel, ProgramAccess)> {
     let Reach::Program { command, arguments, folder, home, access, .. } = reach else { return None };
     let AskedAccess { level, network, readable, writable, .. } = access.in_force();
-    let mut given = ProgramAccess { readable, writable, network, home: Some(home.clone()) };
+    let mut given = ProgramAccess { readable, writable, network, home: Some(home.clone()), passages: Vec::new() };
     name_paths(&mut given, command, arguments, sandbox.home());
     // The folder that it starts in is known already.
     given.writable.retain(|path| path != folder);
@@ -52,9 +52,9 @@ pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> Se
 /// A person who writes a path into the command means it: a folder is written below, and a file is read. The file of the program, or
 /// the script that an interpreter is given, is read with its package.
 fn name_paths(given: &mut ProgramAccess, command: &str, arguments: &[String], home: Option<&Path>) {
-    let program = Path::new(command);
-    if program.is_absolute() && program.is_file() {
-        given.readable.push(package(program, home));
+    if Path::new(command).is_absolute() && Path::new(command).is_file() {
+        let program = straight(Path::new(command), &mut given.passages);
+        given.readable.push(package(&program, home));
     }
     let mut has_script = command.contains('/');
     for argument in arguments {
@@ -62,10 +62,10 @@ fn name_paths(given: &mut ProgramAccess, command: &str, arguments: &[String], ho
             .split_once('=')
             .filter(|_| argument.starts_with('-'))
             .map_or(argument.as_str(), |(_, value)| value);
-        let path = Path::new(value);
-        if !path.is_absolute() {
+        if !Path::new(value).is_absolute() {
             continue;
         }
+        let path = &straight(Path::new(value), &mut given.passages);
         if path.is_dir() {
             // Folders of the system are read anyway, and the home folder is given to nobody.
             match may_be_shared(path, home) {
@@ -81,6 +81,21 @@ fn name_paths(given: &mut ProgramAccess, command: &str, arguments: &[String], ho
     }
 }
 
+/// The path without `..`. What it led through is added to the passages: the program still uses the path as it is written.
+fn straight(path: &Path, passages: &mut Vec<PathBuf>) -> PathBuf {
+    let mut way = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            passages.push(way.clone());
+            way.pop();
+        } else {
+            way.push(part);
+        }
+    }
+    // Behind a link `..` leads elsewhere than the text says.
+    if way == path { way } else { path.canonicalize().unwrap_or(way) }
+}
+
 /// Whether a folder is one of the hidden ones of the home folder: what they hold is obeyed by other programs.
 fn is_settings(folder: &Path, home: Option<&Path>) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -92,9 +107,12 @@ fn is_settings(folder: &Path, home: Option<&Path>) -> bool {
 /// The folder of the package that a program's file belongs to, or the folder that the file is in, or the file alone where that
 /// folder cannot be given.
 fn package(file: &Path, home: Option<&Path>) -> PathBuf {
-    let around = || file.ancestors().skip(1).take(MAX_PACKAGE_DEPTH).take_while(|folder| may_be_shared(folder, home));
-    let marked = around().find(|folder| PACKAGE_FILES.iter().any(|name| folder.join(name).is_file()));
-    marked.or_else(|| around().next()).unwrap_or(file).to_owned()
+    let around = || file.ancestors().skip(1).take_while(|folder| may_be_shared(folder, home));
+    // Packages of Node use each other across this folder.
+    let modules = around().filter(|folder| folder.file_name().is_some_and(|name| name == "node_modules")).last();
+    let is_marked = |folder: &&Path| PACKAGE_FILES.iter().any(|name| folder.join(name).is_file());
+    let marked = || around().take(MAX_PACKAGE_DEPTH).find(is_marked);
+    modules.or_else(marked).or_else(|| around().next()).unwrap_or(file).to_owned()
 }
 
 #[cfg(test)]
@@ -127,11 +145,27 @@ mod tests {
             given(&["ROOT/home/src/server/dist/index.js", "--root=ROOT/home/notes", "ROOT/home/settings.json"]);
         assert_eq!(reads, [at("home/src/server"), at("home/settings.json")]);
         assert_eq!(writes, [at("home/notes")]);
+        fs::create_dir_all(at("home/src/node_modules/a/node_modules/b")).unwrap();
+        fs::write(at("home/src/node_modules/a/node_modules/b/index.js"), "").unwrap();
+        let (reads, _) = given(&["ROOT/home/src/node_modules/a/node_modules/b/index.js"]);
+        assert_eq!(reads, [at("home/src/node_modules")]);
         // The home folder, what is around it and hidden folders in it are not written.
         let (reads, writes) =
             given(&["ROOT/home/alone.js", "ROOT/home", "ROOT", "ROOT/home/.config/app", "relative", "/usr"]);
         assert_eq!(reads, [at("home/alone.js"), at("home/.config/app")]);
         assert_eq!(writes, [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn a_path_with_dots_is_given_as_it_is_and_led_through() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::create_dir_all(root.join("c")).unwrap();
+        let mut passages = Vec::new();
+        assert_eq!(straight(&root.join("a/b/../../c"), &mut passages), root.join("c"));
+        assert_eq!(passages, [root.join("a/b"), root.join("a")]);
+        assert_eq!((straight(&root.join("c"), &mut Vec::new()), passages.len()), (root.join("c"), 2));
     }
 
     #[test]
