@@ -6,6 +6,8 @@
 //! - [`ToolDifference`]: what differs between the accepted tools and the offered ones
 //! - [`check_tool_name`], [`no_such_tool`]: names that no tool has, with the nearest ones
 //! - [`argument_problems`]: where arguments do not fit the schema of a tool
+//! - [`why_not_made`]: why the call of an approved plan cannot be made
+//! - `approved_call`: a call of an approved plan compared with what is known of its server
 //! - `arguments`: arguments compared with a JSON schema
 //! - `card`: the text that a person is shown before accepting it, the same on every surface
 //! - `difference`: what changed between the tools that a person accepted and the tools that a server offers now
@@ -16,6 +18,7 @@
 //! - `look_alikes`: names that a person could take for another one
 //! - `similar`: names that look like another one
 
+mod approved_call;
 mod arguments;
 mod card;
 mod difference;
@@ -32,6 +35,7 @@ use crate::model::ToolSpec;
 use crate::plan::Digest;
 use crate::visible::visible;
 
+pub use approved_call::{KnownTools, why_not_made};
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
 pub use look_alikes::{KnownServer, look_alikes};

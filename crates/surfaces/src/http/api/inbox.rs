@@ -94,7 +94,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
             | WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused => needed(waiting.session.channel, waiting.plan.risks()),
+            | WaitingFor::Paused
+            | WaitingFor::CannotRun { .. } => needed(waiting.session.channel, waiting.plan.risks()),
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });
