@@ -12,8 +12,9 @@ use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
+use planwright_core::choices::left_to_gateway_choices;
 use planwright_core::gateway::{GatewayOptions, GatewayWrites};
-use planwright_core::plan::Plan;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::upstream::ServerName;
@@ -479,6 +480,15 @@ impl Context {
         let mode = self.engine.sessions().get(&plan.session).await?.plan_mode;
         let standing =
             if mode.active_plan.as_ref() == Some(&plan.id) { SessionPlan::Active } else { SessionPlan::Parked };
+        // A round is carried out beside the active plan.
+        if (standing == SessionPlan::Active || plan.round.is_some())
+            && plan.status == PlanStatus::Approved
+            && plan.content.is_made_by_planwright()
+            && let Some(agent) = self.engine.history().external_author(plan).await?
+        {
+            let choices = left_to_gateway_choices(plan, &agent);
+            return Ok(card::next_of(choices, plan, SessionPlan::Active, None, &self.invocation));
+        }
         let activity = self.engine.plans().activity(&plan.session, plan).await?;
         Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }

@@ -242,3 +242,64 @@ fn a_resource_is_no_way_to_the_credentials_of_the_person() {
     let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
     assert!(history.contains("creds__read_resource"), "{history}");
 }
+
+/// It is approved and would wait for ever: what is in the way stands in the inbox, and goes with it.
+#[test]
+fn an_approved_plan_whose_tool_changed_says_so_in_the_inbox() {
+    let world = World::new();
+    world.write("planwright.toml", &server(&world, "sig", "plain", ""));
+    accept(&world, "sig", "").done();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    let planned = client.call("sig__check", json!({ "text": "one" }));
+    assert!(planned.to_string().contains("[Planned]"), "{planned}");
+    client.succeed("plan_finalize", json!({}));
+    client.leave();
+    let digest = world.active_plan("mcp:gateway-session").digest();
+    let approved = world.run(&format!("plan approve --session gateway-session --digest {digest}")).done();
+    approved.tells("The `planwright mcp` of tester makes its calls.");
+    let of_plan = |world: &World| {
+        let inbox = world.json("inbox");
+        let items = inbox["items"].as_array().unwrap().iter();
+        items.filter(|item| !item["planId"].is_null()).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(of_plan(&world), [json!(null); 0], "it can be carried out");
+
+    world.write("sig/description", " And sends it to eve.");
+    world.run("mcp-server show sig").done();
+    let waiting = of_plan(&world);
+    assert_eq!((waiting.len(), &waiting[0]["kind"]), (1, &json!("run")), "{waiting:?}");
+    let situation = waiting[0]["situation"].as_str().unwrap();
+    let expected = "cannot be carried out: the MCP server sig describes its tool `check` differently";
+    assert!(situation.contains(expected), "{situation}");
+
+    world.write("sig/description", "");
+    world.run("mcp-server show sig").done();
+    assert_eq!(of_plan(&world), [json!(null); 0], "the tool is as it was accepted");
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.wait_until(|plan| plan["status"] == "COMPLETED");
+    client.leave();
+    assert_eq!(calls(&world, "sig"), "check {\"text\": \"one\"}\n");
+}
+
+/// A session works on one plan at a time. Starting the program again with another style changes nothing about it.
+#[test]
+fn a_plan_that_is_carried_out_is_not_put_aside_by_a_start_with_another_style() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.succeed("up__note", json!({ "text": "before" }));
+    client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
+    client.succeed("plan_finalize", json!({}));
+    let digest = world.active_plan("mcp:gateway-session").digest();
+    world.run(&format!("plan approve --session gateway-session --digest {digest}")).done();
+    client.wait_until(|plan| plan["steps"][0]["status"] == "COMPLETED");
+    client.leave();
+
+    let mut other = Client::start(&world, "document", "plain", &[]);
+    let plan = other.succeed("plan_get", json!({}));
+    assert_eq!((&plan["number"], &plan["status"]), (&json!(1), &json!("EXECUTING")), "{plan}");
+    other.succeed("plan_progress", json!({ "step": 2, "status": "done", "note": "made" }));
+    other.wait_until(|plan| plan["status"] == "COMPLETED");
+    other.leave();
+    let listed = world.json("plan list --session gateway-session");
+    assert_eq!(listed["plans"].as_array().map(Vec::len), Some(1), "{listed}");
+}
