@@ -107,7 +107,7 @@ fn is_settings(folder: &Path, home: Option<&Path>) -> bool {
 /// The folder of the package that a program's file belongs to, or the folder that the file is in, or the file alone where that
 /// folder cannot be given.
 fn package(file: &Path, home: Option<&Path>) -> PathBuf {
-    let around = || file.ancestors().skip(1).take_while(|folder| may_be_shared(folder, home));
+    let around = || file.ancestors().skip(1).take_while(move |folder| may_be_shared(folder, home));
     // Packages of Node use each other across this folder.
     let modules = around().filter(|folder| folder.file_name().is_some_and(|name| name == "node_modules")).last();
     let is_marked = |folder: &&Path| PACKAGE_FILES.iter().any(|name| folder.join(name).is_file());
