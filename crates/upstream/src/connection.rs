@@ -94,13 +94,13 @@ impl Connection {
         let (service, program) = match &options.reach {
             Reach::Program { command, arguments, environment, folder, home, access: _ } => {
                 let (level, access) = program_access::of_program(&options.reach, sandbox).unwrap_or_default();
-                let limits = (level.is_restricted(), access.network);
+                let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
                     name: command.clone(),
                     arguments: arguments.clone(),
                     folder: folder.clone(),
                     level,
-                    environment: environment.clone(),
+                    environment: program_access::environment(has_network, environment),
                     access,
                     grace: Duration::ZERO,
                 };
@@ -109,7 +109,10 @@ impl Connection {
                 let transport = ProgramTransport::new(stdout, stdin, reason.clone());
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, Some(program)),
-                    Err(error) => return Err(error.explained(reason.get(), Some(&program)).await.limited_by(limits)),
+                    Err(error) => {
+                        let error = error.explained(reason.get(), Some(&program)).await;
+                        return Err(if level.is_restricted() { error.limited(&program, has_network) } else { error });
+                    }
                 }
             }
             Reach::Http { url, headers } => {
@@ -319,13 +322,10 @@ impl OpenError {
     }
 
     /// Says what a program in the sandbox may have wanted in vain.
-    fn limited_by(self, (is_restricted, has_network): (bool, bool)) -> Self {
-        match self {
-            Self::Failed(text) if is_restricted => match error_words::sandbox_hint(&text, has_network) {
-                Some(hint) => Self::Failed(format!("{text} ({hint})")),
-                None => Self::Failed(text),
-            },
-            other => other,
+    fn limited(self, program: &ServerProgram, has_network: bool) -> Self {
+        match (self, error_words::sandbox_hint(&program.last_output(), has_network)) {
+            (Self::Failed(text), Some(hint)) => Self::Failed(format!("{text} ({hint})")),
+            (other, _) => other,
         }
     }
 

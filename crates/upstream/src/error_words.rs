@@ -7,7 +7,9 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 /// What a program prints that wanted the network and has none.
-const NO_NETWORK: [&str; 9] = [
+const NO_NETWORK: [&str; 11] = [
+    "ENOTCACHED",
+    "offline",
     "ENOTFOUND",
     "EAI_AGAIN",
     "ENETUNREACH",
@@ -95,7 +97,7 @@ fn of_status(status: u16) -> String {
         401 => "it asks for credentials (HTTP 401); `headers` in its settings gives them".to_owned(),
         403 => "it refuses the credentials that it was given (HTTP 403)".to_owned(),
         404 | 405 => format!("its address has no MCP server at this path (HTTP {status})"),
-        300..400 => format!("its address leads to another one (HTTP {status}), and redirects are not followed"),
+        300..=399 => format!("its address leads to another one (HTTP {status}), and redirects are not followed"),
         429 => "it has had too many requests (HTTP 429)".to_owned(),
         500.. => format!("it failed to answer (HTTP {status})"),
         _ => format!("it refuses the connection (HTTP {status})"),

@@ -79,10 +79,17 @@ impl ServerProgram {
         }
     }
 
-    fn last_line(&self) -> Option<String> {
+    /// The end of its standard error.
+    pub(crate) fn last_output(&self) -> String {
         let kept = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let text = String::from_utf8_lossy(&kept).into_owned();
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+
+    fn last_line(&self) -> Option<String> {
+        let text = self.last_output();
+        // npm ends with the name of a file, and says before that what is wrong.
+        let says_something = |line: &&str| !line.is_empty() && !line.contains("A complete log of this run");
+        let line = text.lines().rev().map(str::trim).find(says_something)?;
         Some(line.chars().take(300).collect())
     }
 }

@@ -23,6 +23,14 @@ pub(crate) fn of_program(reach: &Reach, sandbox: &Sandbox) -> Option<(SandboxLev
     Some((level, given))
 }
 
+/// The variables of a program. Without a network, programs that load packages say at once what they miss, and do not try for a
+/// minute.
+pub(crate) fn environment(has_network: bool, configured: &[(String, String)]) -> Vec<(String, String)> {
+    let offline =
+        [("npm_config_offline", "true"), ("UV_OFFLINE", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    offline.into_iter().filter(|_| !has_network).chain(configured.iter().cloned()).collect()
+}
+
 /// What a person is told about it before they accept it.
 pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> ServerReach {
     let Some((level, given)) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
