@@ -50,7 +50,7 @@ pub enum Reach {
 }
 
 /// What the settings ask for a program to reach, beside its own folders and the paths that its command names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct AskedAccess {
     pub level: SandboxLevel,
     /// The network of this machine.
@@ -59,8 +59,18 @@ pub struct AskedAccess {
     pub readable: Vec<PathBuf>,
     /// Further folders that it writes below.
     pub writable: Vec<PathBuf>,
+    /// The variables of the program as the settings have them, before names are replaced by values: they can make it another program.
+    pub variables: Vec<(String, String)>,
     /// Whether a person allowed exactly this. Without that it runs at `workspace` or less, with none of it.
     pub is_allowed: bool,
+}
+
+/// Variables may be secrets.
+impl std::fmt::Debug for AskedAccess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.needs_person() { self.describe() } else { format!("to run at {}", self.level) };
+        f.write_str(&what)
+    }
 }
 
 impl AskedAccess {
@@ -127,10 +137,11 @@ impl UpstreamServerOptions {
     /// digest. `None` if it asks for nothing.
     pub fn asked_access(&self) -> Option<Digest> {
         let Reach::Program { folder, access, .. } = &self.reach else { return None };
-        let AskedAccess { level, network, readable, writable, is_allowed: _ } = access;
+        let AskedAccess { level, network, readable, writable, variables, is_allowed: _ } = access;
         let asked = json!({
             "command": self.reach.describe(),
             "cwd": folder,
+            "env": variables,
             "level": level.name(),
             "network": network,
             "read": readable,

@@ -183,6 +183,7 @@ mod tests {
             network: true,
             readable: vec!["/a".into()],
             writable: vec!["/b".into()],
+            variables: Vec::new(),
             is_allowed: false,
         };
         assert_eq!(asked.in_force(), AskedAccess::default());

@@ -27,7 +27,8 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
         McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
         McpServerCommand::Accept { name, digest, trust_annotations, allow_access } => {
-            let opened = UpstreamContext::new(global).await?.with_access(global, &name, allow_access).await?;
+            let word = if allow_access { PersonsWord::Given } else { PersonsWord::NotGiven };
+            let opened = UpstreamContext::new(global).await?.with_access(global, &name, word).await?;
             opened.accept(&name, digest, trust_annotations).await
         }
     }
@@ -75,7 +76,7 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
     // What a person types here about the reach of the server is their word.
-    opened.with_access(global, &name, true).await?.accept(&name, None, trust_annotations).await
+    opened.with_access(global, &name, PersonsWord::Given).await?.accept(&name, None, trust_annotations).await
 }
 
 async fn remove(global: &Global, name: &ServerName) -> ExitResult {
@@ -107,6 +108,14 @@ fn found(mut command: Vec<String>) -> Result<Vec<String>, Failure> {
     Ok(command)
 }
 
+/// Whether the command line itself says that a server may reach what its settings ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PersonsWord {
+    Given,
+    /// A person is asked, where there is a terminal.
+    NotGiven,
+}
+
 /// The settings' servers with the store.
 struct UpstreamContext {
     context: Context,
@@ -135,14 +144,17 @@ impl UpstreamContext {
     }
 
     /// Has the store let the server reach what its settings ask for, if a person says so. It may need that to start.
-    async fn with_access(self, global: &Global, name: &ServerName, is_said: bool) -> Result<Self, Failure> {
+    async fn with_access(self, global: &Global, name: &ServerName, word: PersonsWord) -> Result<Self, Failure> {
         let Some(asking) = self.context.asking_servers.iter().find(|asking| asking.name == *name) else {
             return Ok(self);
         };
         let screen = &self.context.screen;
         let question = format!("The settings of {name} ask {}. Allow it?", shown_line(&asking.asks));
-        let can_ask = screen.interactive && !screen.json;
-        if !is_said && !(can_ask && screen.confirm(&question)?) {
+        let is_allowed = match word {
+            PersonsWord::Given => true,
+            PersonsWord::NotGiven => screen.interactive && !screen.json && screen.confirm(&question)?,
+        };
+        if !is_allowed {
             return Ok(self);
         }
         config::allow_access(&self.context, &asking.entry).await.map_err(|failure| {

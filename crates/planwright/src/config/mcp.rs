@@ -80,7 +80,8 @@ pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<V
     section.options(data).map_err(|(key, problem)| in_file(path, &key, Refusal::invalid(problem)))
 }
 
-/// The server of `--upstream NAME=COMMAND ARGUMENTS`. `NAME:network` and `NAME:open` ask for more to reach. The words are split as a shell does it, and no shell reads them.
+/// The server of `--upstream NAME=COMMAND ARGUMENTS`. `NAME:network` and `NAME:open` ask for more to reach. The words are split
+/// as a shell does it, and no shell reads them.
 pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<UpstreamServerOptions, String> {
     let (name, command) = text
         .split_once('=')
@@ -142,7 +143,7 @@ impl ServerTable {
                 Reach::Program {
                     command,
                     arguments: self.args,
-                    environment: values("env", self.env)?,
+                    environment: values("env", self.env.clone())?,
                     folder: folder(self.cwd.as_deref(), &name, data)?,
                     home: folder(None, &name, data)?,
                     access: AskedAccess {
@@ -150,6 +151,7 @@ impl ServerTable {
                         network: self.network,
                         readable: paths("read", &self.read)?,
                         writable: paths("write", &self.write)?,
+                        variables: self.env.into_iter().collect(),
                         is_allowed: false,
                     },
                 }
@@ -253,7 +255,7 @@ mod tests {
             panic!("{:?}", servers[0])
         };
         assert_eq!((folder.as_path(), home), (Path::new("/data/mcp/fs"), folder));
-        assert_eq!(access, &AskedAccess::default(), "the sandbox without a network");
+        assert!(!access.needs_person() && access.level == SandboxLevel::Workspace, "the sandbox without a network");
         assert_eq!(environment, &[("A_API_KEY".to_owned(), "k".to_owned())]);
         assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
         assert_eq!(servers[0].passed_requests, PassedRequests { sampling: false, elicitation: true });
@@ -313,6 +315,7 @@ mod tests {
             "command = \"x\"\nargs = [\"-v\"]\nsandbox = \"open\"",
             "command = \"x\"\ncwd = \"/b\"\nsandbox = \"open\"",
             "command = \"x\"\nnetwork = true",
+            "command = \"x\"\nenv = { A = \"b\" }\nsandbox = \"open\"",
             "command = \"x\"\nread = [\"/b\"]",
             "command = \"x\"\nwrite = [\"/b\"]",
         ] {

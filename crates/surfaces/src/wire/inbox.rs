@@ -95,7 +95,8 @@ pub enum WaitingKind {
     Uncertain,
     /// A plan whose execution ended because a step failed: do the step again, skip it or change the plan.
     Failed,
-    /// An execution on which no process works any more, or a run of the agent by itself that is paused or interrupted:
+    /// An execution on which no process works any more, an approved plan whose next call cannot be made, or a run of the agent by
+    /// itself that is paused or interrupted:
     /// resume or stop it.
     Run,
     /// Calls of the agent that were refused in numbers while its plan is carried out.
