@@ -142,7 +142,8 @@ fn a_server_reads_writes_and_reaches_nothing_but_its_own_unless_a_person_allows_
         return;
     }
     let reaching = Reaching::new(&world);
-    world.write("planwright.toml", &format!("{FREE}{}", server(&world, "reach", "reaching", "")));
+    let settings = format!("{FREE}{}", server(&world, "reach", "reaching", ""));
+    let file = world.write("planwright.toml", &settings);
     let shown = card(&world, "reach");
     let writes = format!("  writes: {}, {}\n", world.path("mcp/reach").display(), world.path("reach").display());
     assert!(shown.starts_with("It runs in the sandbox") && shown.contains("  network: none\n"), "{shown}");
@@ -155,7 +156,6 @@ fn a_server_reads_writes_and_reaches_nothing_but_its_own_unless_a_person_allows_
         ("read", world.path("token").display().to_string()),
         ("list", world.path("users").display().to_string()),
         ("write", reaching.outside.clone()),
-        ("write", world.path("planwright.toml").display().to_string()),
         ("connect", reaching.address()),
     ] {
         let tried = attempt(&mut client, what, &place);
@@ -166,8 +166,11 @@ fn a_server_reads_writes_and_reaches_nothing_but_its_own_unless_a_person_allows_
         assert!(attempt(&mut client, what, place).starts_with("got"), "{what} {place}");
     }
     assert_eq!(attempt(&mut client, "variable", "PLANWRIGHT_DATA"), "got nothing");
+    // Beside its folders there is an empty one of its own, which is gone with it.
+    attempt(&mut client, "write", &file.display().to_string());
     client.leave();
     assert!(!world.path("private/planted").exists());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), settings);
     assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
 }
 
