@@ -19,7 +19,7 @@ use planwright_engine::ledger::ApprovalStore;
 use planwright_engine::upstream::ToolSelection;
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
-use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
+use planwright_upstream::{AskedAccess, PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -62,8 +62,9 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
             command: "python3".to_owned(),
             arguments: arguments.into(),
             environment: Vec::new(),
+            home: own.clone(),
             folder: own,
-            level: SandboxLevel::Open,
+            access: AskedAccess { level: SandboxLevel::Open, is_allowed: true, ..AskedAccess::default() },
         },
         trust: AnnotationTrust::Ignored,
         selection: ToolSelection::new(&[], 128).map_err(anyhow::Error::msg)?,

@@ -198,6 +198,16 @@ pub fn refused_choices(plan: &Plan, count: u32) -> Choices {
     of_plan(plan, situation, WORKED_ON)
 }
 
+/// What can be done with an approved plan of recorded calls that the gateway of this agent makes.
+pub fn left_to_gateway_choices(plan: &Plan, agent: &Actor) -> Choices {
+    of_plan(plan, format!("It is approved. The `planwright mcp` of {} makes its calls.", agent.name), WORKED_ON)
+}
+
+/// What can be done about an approved plan whose next call cannot be made.
+pub fn cannot_run_choices(plan: &Plan, why: &str) -> Choices {
+    of_plan(plan, format!("It is approved and cannot be carried out: {why}"), RESUMABLE)
+}
+
 fn drafting(plan: &Plan) -> &'static str {
     match plan.feedback {
         Some(_) => "The agent has your feedback and drafts again.",
@@ -223,7 +233,8 @@ fn stuck_step(plan: &Plan) -> Cow<'static, str> {
             | WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }
             | WaitingFor::Paused
-            | WaitingFor::RefusedCalls { .. },
+            | WaitingFor::RefusedCalls { .. }
+            | WaitingFor::CannotRun { .. },
         )
         | None => "the step".into(),
     }

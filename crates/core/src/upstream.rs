@@ -6,16 +6,25 @@
 //! - [`ToolDifference`]: what differs between the accepted tools and the offered ones
 //! - [`check_tool_name`], [`no_such_tool`]: names that no tool has, with the nearest ones
 //! - [`argument_problems`]: where arguments do not fit the schema of a tool
+//! - [`why_not_made`]: why the call of an approved plan cannot be made
+//! - `approved_call`: a call of an approved plan compared with what is known of its server
 //! - `arguments`: arguments compared with a JSON schema
 //! - `card`: the text that a person is shown before accepting it, the same on every surface
 //! - `difference`: what changed between the tools that a person accepted and the tools that a server offers now
 //! - `names`: names that every provider of models takes: at most 64 letters, digits, `_` and `-`
+//! - [`ServerReach`]: what a server may reach, as people are told
+//! - [`look_alikes`]: names of a server and of its tools that look like others
+//! - `reach`: what the program of a server may reach, as a person reads it before accepting it
+//! - `look_alikes`: names that a person could take for another one
 //! - `similar`: names that look like another one
 
+mod approved_call;
 mod arguments;
 mod card;
 mod difference;
+mod look_alikes;
 mod names;
+mod reach;
 mod similar;
 
 use serde::{Deserialize, Serialize};
@@ -26,9 +35,12 @@ use crate::model::ToolSpec;
 use crate::plan::Digest;
 use crate::visible::visible;
 
+pub use approved_call::{KnownTools, why_not_made};
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
+pub use look_alikes::{KnownServer, look_alikes};
 pub use names::{MAX_TOOL_NAME, READ_RESOURCE, ServerName, offered_names};
+pub use reach::{ProgramReach, ServerReach, reach_digest};
 pub use similar::{check_tool_name, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.

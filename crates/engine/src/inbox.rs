@@ -5,11 +5,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::auto::AutoRun;
 pub use planwright_core::choices::WaitingAsk;
+use planwright_core::plan::content::CallRunner;
 pub use planwright_core::plan::waiting::WaitingFor;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::upstream::{KnownTools, ServerName, why_not_made};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, RunsFilter};
 use crate::lookup;
@@ -112,14 +114,44 @@ impl Inbox {
         if plan.status == PlanStatus::PartiallyCompleted && !active {
             return Ok(None);
         }
+        // Of approved plans only one whose recorded calls cannot be made waits for a person.
+        if plan.status == PlanStatus::Approved && plan.style != PlanStyle::Collect {
+            return Ok(None);
+        }
         let plan = match lookup::plan(self.ledger.as_ref(), &session, &plan.id).await {
             // Its session was deleted meanwhile.
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,
         };
-        let Some(wants) = plan.wants_a_look() else { return Ok(None) };
+        let wants = match plan.wants_a_look() {
+            Some(wants) => Some(wants),
+            // A plan that its session left for another is not carried out by itself.
+            None if active || plan.round.is_some() => self.cannot_run(&plan).await?,
+            None => None,
+        };
+        let Some(wants) = wants else { return Ok(None) };
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
+    }
+}
+
+impl Inbox {
+    /// Whether the next call of an approved plan cannot be made, as far as the store knows its server.
+    async fn cannot_run(&self, plan: &Plan) -> LedgerResult<Option<WaitingFor>> {
+        let Some((_, call)) = plan.next_recorded_call().filter(|(_, call)| call.runner == CallRunner::Planwright)
+        else {
+            return Ok(None);
+        };
+        let Some(server) = call.tool.split_once("__").and_then(|(server, _)| server.parse::<ServerName>().ok()) else {
+            return Ok(None);
+        };
+        let pinned = self.ledger.pinned_server(&server).await?;
+        let known = pinned.as_ref().map(|pinned| KnownTools {
+            accepted: pinned.accepted.as_ref().map(|accepted| accepted.tools.as_slice()),
+            offered: pinned.offered.as_ref().map(|offered| offered.tools.as_slice()),
+        });
+        let why = why_not_made(&server, known.unwrap_or_default(), &call.tool, &call.arguments);
+        Ok(why.map(|why| WaitingFor::CannotRun { why }))
     }
 }
 

@@ -236,7 +236,7 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
             (format!("done-{}", execution.id), NoticeKind::Finished, format!("Plan #{} is done", plan.number))
         }
         // The inbox shows them; no notification is sent.
-        (_, Some(WaitingFor::RefusedCalls { .. })) => return None,
+        (_, Some(WaitingFor::RefusedCalls { .. } | WaitingFor::CannotRun { .. })) => return None,
         (PlanStatus::PartiallyCompleted, None) => {
             let execution = plan.execution.as_ref()?;
             let id = format!("ended-{}-{micros}", execution.id);

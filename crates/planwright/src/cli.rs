@@ -283,7 +283,8 @@ pub(crate) struct McpArgs {
     /// The project folder that the session works in [default: as it was]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Give the agent the tools of this MCP server behind the gate, besides those of the settings; may be repeated
+    /// Give the agent the tools of this MCP server behind the gate, besides those of the settings; may be repeated. NAME:network
+    /// asks for the network, and NAME:open to run without the sandbox
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) upstream: Vec<String>,
 }

@@ -134,7 +134,12 @@ impl Settings {
         })?;
         let mut mcp_servers = self.mcp_servers;
         guarded::keep_trust(&mut mcp_servers, stored);
-        Ok(Self { mcp_servers, ..settings })
+        guarded::keep_access(&mut mcp_servers, stored);
+        let mut differences = settings.differences;
+        if self.guarded.get(guarded::ACCESS) != settings.guarded.get(guarded::ACCESS) {
+            differences.extend(guarded::differences(stored, &guarded::asked_access(&mcp_servers)));
+        }
+        Ok(Self { mcp_servers, differences, ..settings })
     }
 
     fn read_with(global: &Global, stored: Option<&GuardedSettings>) -> Result<Self, Failure> {
@@ -149,8 +154,10 @@ impl Settings {
         guarded.extend(guarded::bot(&file.telegram));
         let mut mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         guarded.extend(guarded::trusted(&mcp_servers));
+        guarded.extend(guarded::asked_access(&mcp_servers));
         if let Some(stored) = stored {
             guarded::keep_trust(&mut mcp_servers, stored);
+            guarded::keep_access(&mut mcp_servers, stored);
         }
         let differences = match stored {
             Some(stored) => file.keep_guarded(stored, &guarded)?,
@@ -204,6 +211,8 @@ impl Settings {
         let server = mcp::server_of_flag(text, &self.data).map_err(Failure::usage)?;
         self.mcp_servers.retain(|known| known.name != server.name);
         self.mcp_servers.push(server);
+        self.guarded.remove(guarded::ACCESS);
+        self.guarded.extend(guarded::asked_access(&self.mcp_servers));
         Ok(())
     }
 }
@@ -212,6 +221,9 @@ impl Settings {
 pub(crate) fn check_guarded(settings: &GuardedSettings) -> Result<(), Failure> {
     for name in settings.get(guarded::TRUST).into_iter().flat_map(|names| names.split(',')) {
         let _: ServerName = name.trim().parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
+    }
+    if let Some(value) = settings.get(guarded::ACCESS) {
+        guarded::check_access(value).map_err(Failure::usage)?;
     }
     File::default().keep_guarded(settings, &GuardedSettings::new()).map(drop)
 }

@@ -12,10 +12,12 @@ use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
+use planwright_core::choices::left_to_gateway_choices;
 use planwright_core::gateway::{GatewayOptions, GatewayWrites};
-use planwright_core::plan::Plan;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::upstream::ServerName;
 use planwright_engine::Engine;
 use planwright_engine::approvals::OpenedFor;
 use planwright_engine::history::VersionAuthor;
@@ -29,11 +31,12 @@ use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_telegram::TelegramOptions;
-use planwright_upstream::UpstreamClient;
+use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
+use crate::config::guarded::access_entry;
 use crate::config::{ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
@@ -63,6 +66,8 @@ pub(crate) struct Context {
     sandbox_settings: SandboxSettings,
     /// Upstream MCP servers. `None` if none is configured.
     upstream: Option<UpstreamClient>,
+    /// The upstream servers whose settings ask for more to reach than a person has allowed.
+    pub(crate) asking_servers: Vec<AskingServer>,
     /// The rules for calls of tools.
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
@@ -73,6 +78,23 @@ pub(crate) struct Context {
     pub(crate) served: Served,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
+}
+
+/// A server whose settings ask for more to reach than a person has allowed.
+#[derive(Debug)]
+pub(crate) struct AskingServer {
+    pub(crate) name: ServerName,
+    /// For people, such as `to use the network`.
+    pub(crate) asks: String,
+    /// How the store keeps a person's word about exactly this.
+    pub(crate) entry: String,
+}
+
+impl AskingServer {
+    fn of(server: &UpstreamServerOptions) -> Option<Self> {
+        let (asks, entry) = (server.not_allowed()?, access_entry(server)?);
+        Some(Self { name: server.name.clone(), asks, entry })
+    }
 }
 
 /// The settings in force of a server and of `planwright mcp`.
@@ -176,6 +198,7 @@ impl Context {
             }
         };
         let sandbox = sandbox::of(&settings);
+        let asking_servers = settings.mcp_servers.iter().filter_map(AskingServer::of).collect();
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
         let files = FileTools::new(settings.data.join("users"), FileLimits::default());
@@ -212,6 +235,7 @@ impl Context {
             model: settings.model,
             sandbox,
             upstream,
+            asking_servers,
             sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
             dashboard: dashboard(&settings.server),
@@ -456,6 +480,15 @@ impl Context {
         let mode = self.engine.sessions().get(&plan.session).await?.plan_mode;
         let standing =
             if mode.active_plan.as_ref() == Some(&plan.id) { SessionPlan::Active } else { SessionPlan::Parked };
+        // A round is carried out beside the active plan.
+        if (standing == SessionPlan::Active || plan.round.is_some())
+            && plan.status == PlanStatus::Approved
+            && plan.content.is_made_by_planwright()
+            && let Some(agent) = self.engine.history().external_author(plan).await?
+        {
+            let choices = left_to_gateway_choices(plan, &agent);
+            return Ok(card::next_of(choices, plan, SessionPlan::Active, None, &self.invocation));
+        }
         let activity = self.engine.plans().activity(&plan.session, plan).await?;
         Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }

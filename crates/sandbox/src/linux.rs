@@ -25,10 +25,10 @@ use memory::MemoryGroup;
 use report::{MESSAGE_BYTES, Report, Step};
 use supervisor::{Descriptors, Launch, Namespaces};
 
+/// Without the one for the network, which a program that has the network of this machine does not get.
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
@@ -76,7 +76,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
             empty_file: &scratch.empty_file(),
         };
         let layout = layout::steps(request.view, &places, request.limits);
-        Namespaces { user_map: map(user), group_map: map(group), layout }
+        Namespaces { user_map: map(user), group_map: map(group), own_network: !request.network, layout }
     });
     let in_namespaces = namespaces.is_some();
     let group = request.limits.memory.and_then(MemoryGroup::new);
@@ -146,7 +146,11 @@ fn copy_process(launch: &Launch) -> sys::Result<(OwnedFd, i32)> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
     };
     let (arguments, environment) = (pointers(&launch.arguments), pointers(&launch.environment));
-    let flags = if launch.namespaces.is_some() { NAMESPACES } else { 0 };
+    let flags = match &launch.namespaces {
+        Some(Namespaces { own_network: true, .. }) => NAMESPACES | libc::CLONE_NEWNET,
+        Some(Namespaces { own_network: false, .. }) => NAMESPACES,
+        None => 0,
+    };
     let before = sys::block_signals();
     let copied = sys::clone_process(flags);
     match copied {

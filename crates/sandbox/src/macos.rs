@@ -16,14 +16,24 @@ const BASE: &str = "(version 1)
 (allow file-read* (literal \"/\") (subpath \"/System\") (subpath \"/Library/Apple\") (subpath \"/private/var/db/dyld\"))
 (allow file-read* file-write* (literal \"/dev/null\") (literal \"/dev/zero\"))
 (allow file-read* (literal \"/dev/random\") (literal \"/dev/urandom\"))
-(allow network* (local ip \"localhost:*\"))
+";
+
+const OWN_LOOPBACK: &str = "(allow network* (local ip \"localhost:*\"))
 (deny network-outbound)
+";
+
+/// Names of machines are looked up by a service of the system.
+const NETWORK: &str = "(allow network*)
+(allow system-socket)
+(allow mach-lookup (global-name \"com.apple.dnssd.service\") (global-name \"com.apple.SystemConfiguration.configd\") (global-name \"com.apple.trustd.agent\"))
+(allow file-read* (literal \"/private/var/run/resolv.conf\"))
+(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))
 ";
 
 /// Later rules win, and the view lists a path after the paths around it.
 #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "used on macOS and in tests"))]
-pub(crate) fn profile(view: &View, temporary: &Path, home: &Path) -> String {
-    let mut profile = BASE.to_owned();
+pub(crate) fn profile(view: &View, temporary: &Path, home: &Path, network: bool) -> String {
+    let mut profile = format!("{BASE}{}", if network { NETWORK } else { OWN_LOOPBACK });
     for (path, access) in view.objects().chain([(temporary, PathAccess::Write), (home, PathAccess::Write)]) {
         let path = quoted(path);
         let _ = match access {
@@ -60,9 +70,11 @@ mod tests {
             home: "/h".into(),
             repositories: None,
         };
-        let profile = profile(&view, Path::new("/s/tmp"), Path::new("/s/home"));
-        assert!(profile.starts_with(BASE) && BASE.contains("(deny default)"));
-        let rest: Vec<_> = profile[BASE.len()..].lines().collect();
+        let made = |network| profile(&view, Path::new("/s/tmp"), Path::new("/s/home"), network);
+        assert!(made(true).contains("(allow network*)\n") && !made(true).contains("(deny network-outbound)"));
+        let (profile, begin) = (made(false), format!("{BASE}{OWN_LOOPBACK}"));
+        assert!(profile.starts_with(&begin) && BASE.contains("(deny default)"));
+        let rest: Vec<_> = profile[begin.len()..].lines().collect();
         assert_eq!(
             rest,
             [

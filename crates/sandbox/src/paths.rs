@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::program::ProgramAccess;
 use crate::repositories::Repositories;
 use crate::{SandboxError, SandboxLevel};
 use known::{
@@ -69,6 +70,8 @@ pub(crate) struct ViewRequest<'a> {
     pub(crate) readable: &'a [PathBuf],
     /// Folders and files that are never seen: our data folder, our token.
     pub(crate) hidden: &'a [PathBuf],
+    /// What a program reaches beside its folder.
+    pub(crate) access: &'a ProgramAccess,
     pub(crate) variables: &'a [(OsString, OsString)],
 }
 
@@ -86,8 +89,13 @@ impl View {
             CARGO_PARTS.iter().for_each(|part| paths.read(&home.join(".cargo").join(part)));
         }
         paths.read_variables(request.variables);
-        for path in request.readable {
+        let ProgramAccess { readable, writable, passages, network, home: own_home } = request.access;
+        for path in request.readable.iter().chain(readable).chain(writable) {
             paths.read(path);
+        }
+        if *network {
+            // Names of machines are looked up as this file says, which often is a link out of `/etc`.
+            paths.read(Path::new("/etc/resolv.conf"));
         }
         for temporary in ["/tmp", "/var/tmp"] {
             paths.put_temporary(Path::new(temporary));
@@ -97,10 +105,18 @@ impl View {
             SandboxLevel::ReadOnly => PathAccess::Read,
             SandboxLevel::Workspace | SandboxLevel::Open => PathAccess::Write,
         };
+        let writable = match access {
+            PathAccess::Write => paths.write(writable.iter().chain(own_home)),
+            PathAccess::Read | PathAccess::Hidden => Vec::new(),
+        };
         paths.put(&workspace, access);
         let cargo = cargo_secrets(home_folder.as_deref(), request.variables);
         paths.hide(&workspace, request.hidden.iter().chain(&cargo));
+        for folder in &writable {
+            paths.protect_repositories(folder);
+        }
         let repositories = (access == PathAccess::Write).then(|| paths.protect_repositories(&workspace));
+        passages.iter().for_each(|folder| paths.pass_through(folder));
         Ok(Self { paths: paths.in_order(), workspace, home, repositories })
     }
 
@@ -172,6 +188,12 @@ fn checked_workspace(path: &Path) -> Result<PathBuf, SandboxError> {
     Ok(workspace)
 }
 
+/// Whether a folder can be given to a program: it is none of the system's, and neither the home folder nor around it.
+pub fn may_be_shared(folder: &Path, home: Option<&Path>) -> bool {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    checked_workspace(folder).is_ok_and(|folder| !home.is_some_and(|home| home.starts_with(folder)))
+}
+
 struct Paths {
     home: Option<PathBuf>,
     found: Vec<VisiblePath>,
@@ -208,6 +230,28 @@ impl Paths {
         };
         if !self.found.iter().any(covered) {
             self.put(&found, PathAccess::Read);
+        }
+    }
+
+    /// Folders that cannot be given are left out.
+    fn write<'a>(&mut self, folders: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+        let home = self.home.clone();
+        let given: Vec<_> = folders
+            .filter(|folder| may_be_shared(folder, home.as_deref()))
+            .filter_map(|folder| folder.canonicalize().ok())
+            .collect();
+        given.iter().for_each(|folder| self.put(folder, PathAccess::Write));
+        given
+    }
+
+    /// An empty folder stands where nothing is seen.
+    fn pass_through(&mut self, folder: &Path) {
+        let is_seen = |other: &VisiblePath| match other {
+            VisiblePath::Object { path, .. } => folder.starts_with(path),
+            VisiblePath::Link { path, .. } | VisiblePath::Temporary { path } => folder == path,
+        };
+        if folder.is_absolute() && folder.parent().is_some() && folder.is_dir() && !self.found.iter().any(is_seen) {
+            self.put_temporary(folder);
         }
     }
 
@@ -313,6 +357,7 @@ mod tests {
                 home: Some(&self.at("home")),
                 readable: &[self.at("tools")],
                 hidden: &hidden,
+                access: &ProgramAccess::default(),
                 variables: &[
                     ("PATH".into(), self.at("home/.local/bin").into()),
                     ("GOPATH".into(), self.at("home").into()),

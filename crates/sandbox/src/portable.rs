@@ -67,7 +67,7 @@ pub(crate) fn start(request: &CommandRequest<'_>) -> Result<Started, SandboxErro
 /// The private folders stand for the home folder and for `/tmp`, which cannot be replaced here.
 fn private_value(request: &CommandRequest<'_>, name: &OsString, value: &OsString) -> OsString {
     match (name.to_str(), request.scratch) {
-        (Some("HOME"), Some(scratch)) => scratch.home().into(),
+        (Some("HOME"), Some(scratch)) if !request.has_own_home => scratch.home().into(),
         (Some("TMPDIR"), Some(scratch)) => scratch.temporary().into(),
         (_, _) => value.clone(),
     }
@@ -83,7 +83,7 @@ fn executed(request: &CommandRequest<'_>) -> Result<Command, SandboxError> {
     };
     #[cfg(target_os = "macos")]
     if let Some(scratch) = request.scratch {
-        let profile = crate::macos::profile(request.view, &scratch.temporary(), &scratch.home());
+        let profile = crate::macos::profile(request.view, &scratch.temporary(), &scratch.home(), request.network);
         let mut command = Command::new("/usr/bin/sandbox-exec");
         command.arg("-p").arg(profile).arg(program).args(arguments);
         return Ok(command);

@@ -32,8 +32,26 @@ pub struct PipedProgram {
     pub level: SandboxLevel,
     /// Variables that the person configured for it, keys included. Those of Planwright are left out.
     pub environment: Vec<(String, String)>,
+    /// What it reaches beside its folder.
+    pub access: ProgramAccess,
     /// How long it may take to end before it is killed.
     pub grace: Duration,
+}
+
+/// What a restricted program reaches beside its folder, the system and tools. Level `open` needs none of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramAccess {
+    /// Folders and files that it reads.
+    pub readable: Vec<PathBuf>,
+    /// Folders that it writes below at level `workspace`, and reads at level `read_only`.
+    pub writable: Vec<PathBuf>,
+    /// Folders that paths with `..` lead through. Inside of the sandbox they are empty, unless they are seen for another reason.
+    pub passages: Vec<PathBuf>,
+    /// Whether it has the network of this machine, with the services that listen on it.
+    pub network: bool,
+    /// An existing folder that is its home folder at level `workspace` and stays. Without one its home folder is empty at first and
+    /// gone with it.
+    pub home: Option<PathBuf>,
 }
 
 /// The ends of the pipes to a program. Must be used in the runtime that started it.
@@ -89,6 +107,7 @@ impl Sandbox {
             level: program.level,
             environment: &program.environment,
             secrets: Secrets::OfThePerson,
+            access: &program.access,
             limits: &limits,
         })?;
         let (wake, waker) = std::io::pipe().map_err(|error| SandboxError::Start(error.to_string()))?;

@@ -11,6 +11,7 @@ use crate::command::MAX_LINE;
 use crate::driver::Driver;
 use crate::environment::{Environment, Secrets};
 use crate::paths::{View, ViewRequest};
+use crate::program::ProgramAccess;
 use crate::repositories::Repositories;
 use crate::running::RunningCommand;
 use crate::scratch::{self, Scratch};
@@ -77,6 +78,7 @@ pub(crate) struct StartOptions<'a> {
     pub(crate) level: SandboxLevel,
     pub(crate) environment: &'a [(String, String)],
     pub(crate) secrets: Secrets,
+    pub(crate) access: &'a ProgramAccess,
     pub(crate) limits: &'a CommandLimits,
 }
 
@@ -93,6 +95,10 @@ pub(crate) struct CommandRequest<'a> {
     /// A restricted command has one.
     pub(crate) scratch: Option<&'a Scratch>,
     pub(crate) folder: &'a Path,
+    /// Whether it has the network of this machine.
+    pub(crate) network: bool,
+    /// Whether its home folder is one that stays.
+    pub(crate) has_own_home: bool,
     pub(crate) variables: &'a [(OsString, OsString)],
     pub(crate) limits: &'a CommandLimits,
 }
@@ -106,6 +112,11 @@ impl Sandbox {
     /// permitted.
     pub fn support(&self) -> &Support {
         self.shared.support.get_or_init(|| platform::detect(|| self.shared.try_out()))
+    }
+
+    /// The person's home folder.
+    pub fn home(&self) -> Option<&Path> {
+        self.shared.options.home.as_deref()
     }
 
     /// Removes the folders of processes that were killed. Returns how many there were.
@@ -186,6 +197,7 @@ impl Shared {
             level: command.level,
             environment: &command.environment,
             secrets: Secrets::Refused,
+            access: &ProgramAccess::default(),
             limits: &command.limits,
         })
     }
@@ -203,6 +215,7 @@ impl Shared {
                     home: self.options.home.as_deref(),
                     readable: &self.options.readable,
                     hidden: &self.options.hidden,
+                    access: command.access,
                     variables: &own,
                 })?;
                 (view, Some(self.scratch()?))
@@ -210,12 +223,16 @@ impl Shared {
             SandboxLevel::Open => (View::unrestricted(command.workspace, self.options.home.as_deref())?, None),
         };
         let folder = working_folder(&view.workspace, command.cwd)?;
+        let own_home = match (command.level, &command.access.home) {
+            (SandboxLevel::Workspace, Some(home)) => home.canonicalize().ok(),
+            (SandboxLevel::ReadOnly | SandboxLevel::Open, _) | (_, None) => None,
+        };
         let environment = Environment {
             own: &own,
             passed: &self.options.passed_variables,
             configured: command.environment,
             secrets: command.secrets,
-            home: &view.home,
+            home: own_home.as_deref().unwrap_or(&view.home),
             temporary: command.level.is_restricted().then_some(Path::new("/tmp")),
         };
         let repositories = view.repositories.take();
@@ -227,6 +244,8 @@ impl Shared {
             view: &view,
             scratch: scratch.as_deref(),
             folder: &folder,
+            network: command.access.network,
+            has_own_home: own_home.is_some(),
             variables: &environment.variables(),
             limits: command.limits,
         })?;

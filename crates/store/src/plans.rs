@@ -164,7 +164,7 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
     }
 
     async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
-        let statuses = [PlanStatus::Ready, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
+        let statuses = [PlanStatus::Ready, PlanStatus::Approved, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
         let wanted = in_one_of(&statuses).unwrap_or_default();
         let (ended, named) = (PlanStatus::PartiallyCompleted, B::contains("session.state", "plan.id"));
         let wanted = format!("{wanted} AND (plan.status <> '{ended}' OR {named})");

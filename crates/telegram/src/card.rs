@@ -299,7 +299,7 @@ fn waits_in_execution(plan: &Plan) -> Option<WaitingFor> {
 /// Tells one stop of an execution from the next.
 pub(crate) fn execution_key(plan: &Plan) -> Option<String> {
     let key = match waits_in_execution(plan)? {
-        WaitingFor::Approval | WaitingFor::RefusedCalls { .. } => return None,
+        WaitingFor::Approval | WaitingFor::RefusedCalls { .. } | WaitingFor::CannotRun { .. } => return None,
         WaitingFor::UncertainStep { position, .. } => format!("uncertain-{position}"),
         WaitingFor::StepEnded { position, .. } => format!("step-{position}"),
         WaitingFor::StepFailed { position, .. } => format!("failed-{position}"),
@@ -319,7 +319,7 @@ pub(crate) async fn execution_messages(
     let mut maker = ButtonMaker::new(&context.options.token, id, to.person.id, to.chat);
     let head = format!("Plan #{}: {}", plan.number, visible(&plan.display_title()));
     let (step, note) = match &wants {
-        WaitingFor::Approval | WaitingFor::RefusedCalls { .. } => return Ok(Vec::new()),
+        WaitingFor::Approval | WaitingFor::RefusedCalls { .. } | WaitingFor::CannotRun { .. } => return Ok(Vec::new()),
         WaitingFor::UncertainStep { position, description, note }
         | WaitingFor::StepFailed { position, description, note } => {
             (format!("\nStep {position}: {}", visible(description)), note.as_deref())

@@ -30,10 +30,12 @@ use crate::call_result;
 use crate::call_router::{CallRoute, CallRouter};
 use crate::client_handler::{UpstreamHandler, capabilities};
 use crate::end_reason::DisconnectReason;
+use crate::error_words;
 use crate::http;
 use crate::options::{Reach, UpstreamServerOptions};
 use crate::passthrough;
 use crate::program::ServerProgram;
+use crate::program_access;
 use crate::program_transport::{ProgramTransport, UNREADABLE};
 use crate::tool_list;
 use crate::watched_transport::WatchedTransport;
@@ -99,21 +101,27 @@ impl Connection {
         let handler = UpstreamHandler::new(Arc::clone(&router), passed);
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
         let (service, program) = match &options.reach {
-            Reach::Program { command, arguments, environment, folder, level } => {
+            Reach::Program { command, arguments, environment, folder, home, access: _ } => {
+                let (level, access) = program_access::of_program(&options.reach, sandbox).unwrap_or_default();
+                let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
                     name: command.clone(),
                     arguments: arguments.clone(),
                     folder: folder.clone(),
-                    level: *level,
-                    environment: environment.clone(),
+                    level,
+                    environment: program_access::environment(has_network, environment),
+                    access,
                     grace: Duration::ZERO,
                 };
                 let (program, stdin, stdout) =
-                    ServerProgram::start(sandbox, program).await.map_err(OpenError::Failed)?;
+                    ServerProgram::start(sandbox, program, home).await.map_err(OpenError::Failed)?;
                 let transport = ProgramTransport::new(stdout, stdin, reason.clone());
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, Some(program)),
-                    Err(error) => return Err(error.explained(reason.get(), Some(&program)).await),
+                    Err(error) => {
+                        let error = error.explained(reason.get(), Some(&program)).await;
+                        return Err(if level.is_restricted() { error.limited(&program, has_network) } else { error });
+                    }
                 }
             }
             Reach::Http { url, headers } => {
@@ -378,22 +386,8 @@ async fn serve<T: Transport<RoleClient> + 'static>(
     serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, stop).await.map_err(|error| match error {
         ClientInitializeError::JsonRpcError(error) => OpenError::Refused(error.message.into_owned()),
         ClientInitializeError::ConnectionClosed(_) => OpenError::Closed,
-        error => OpenError::Failed(chain(&error)),
+        error => OpenError::Failed(error_words::of_start(&error)),
     })
-}
-
-/// An error with its causes, each once.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Why a connection could not be opened.
@@ -410,6 +404,14 @@ impl OpenError {
         match self {
             Self::Closed => Self::Failed(explain(reason, program).await),
             other => other,
+        }
+    }
+
+    /// Says what a program in the sandbox may have wanted in vain.
+    fn limited(self, program: &ServerProgram, has_network: bool) -> Self {
+        match (self, error_words::sandbox_hint(&program.last_output(), has_network)) {
+            (Self::Failed(text), Some(hint)) => Self::Failed(format!("{text} ({hint})")),
+            (other, _) => other,
         }
     }
 

@@ -10,7 +10,9 @@
 //! - `passthrough`: resources and prompts, which are passed on as they are
 //! - [`UpstreamServerOptions`]: how a server is reached
 //! - `end_reason`: why a connection ended, as far as this side knows
+//! - `error_words`: why a connection was not made, in words
 //! - `options`: how a server is reached, and its limits
+//! - `program_access`: what a program reaches inside of the sandbox
 //! - `program`: a server that is a program: its start, its last output and its end
 //! - `upstream_client`: every configured server
 //!
@@ -24,16 +26,18 @@ mod call_router;
 mod client_handler;
 mod connection;
 mod end_reason;
+mod error_words;
 mod http;
 mod options;
 mod passthrough;
 mod program;
+mod program_access;
 mod program_transport;
 mod server;
 mod tool_list;
 mod upstream_client;
 mod watched_transport;
 
-pub use options::{Reach, UpstreamServerOptions};
+pub use options::{AskedAccess, Reach, UpstreamServerOptions};
 pub use planwright_engine::upstream::QuestionKinds as PassedRequests;
 pub use upstream_client::UpstreamClient;

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use planwright_core::upstream::{AnnotationTrust, ServerName};
+use planwright_core::plan::Digest;
+use planwright_core::upstream::{AnnotationTrust, ServerName, reach_digest};
 use planwright_engine::upstream::{QuestionKinds, ToolSelection, UpstreamServer};
 use planwright_sandbox::SandboxLevel;
+use serde_json::json;
 
 #[derive(Debug, Clone)]
 pub struct UpstreamServerOptions {
@@ -31,10 +33,70 @@ pub enum Reach {
         environment: Vec<(String, String)>,
         /// Made if it is missing.
         folder: PathBuf,
-        level: SandboxLevel,
+        /// The folder that is its home folder inside of the sandbox. Made if it is missing.
+        home: PathBuf,
+        access: AskedAccess,
     },
     /// An address that speaks streamable HTTP.
     Http { url: String, headers: Vec<(String, String)> },
+}
+
+/// What the settings ask for a program to reach, beside its own folders and the paths that its command names.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct AskedAccess {
+    pub level: SandboxLevel,
+    /// The network of this machine.
+    pub network: bool,
+    /// Further folders and files that it reads.
+    pub readable: Vec<PathBuf>,
+    /// Further folders that it writes below.
+    pub writable: Vec<PathBuf>,
+    /// The variables of the program as the settings have them, before names are replaced by values: they can make it another program.
+    pub variables: Vec<(String, String)>,
+    /// Whether a person allowed exactly this. Without that it runs at `workspace` or less, with none of it.
+    pub is_allowed: bool,
+}
+
+/// Variables may be secrets.
+impl std::fmt::Debug for AskedAccess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.needs_person() { self.describe() } else { format!("to run at {}", self.level) };
+        f.write_str(&what)
+    }
+}
+
+impl AskedAccess {
+    /// Whether it is more than what every program has.
+    pub fn needs_person(&self) -> bool {
+        self.level == SandboxLevel::Open || self.network || !self.readable.is_empty() || !self.writable.is_empty()
+    }
+
+    /// For people, such as `to use the network`.
+    pub fn describe(&self) -> String {
+        if self.level == SandboxLevel::Open {
+            return "to run without a sandbox".to_owned();
+        }
+        let paths = |verb: &str, paths: &[PathBuf]| {
+            let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+            (!paths.is_empty()).then(|| format!("to {verb} {}", paths.join(", ")))
+        };
+        let network = self.network.then(|| "to use the network".to_owned());
+        let parts =
+            network.into_iter().chain(paths("read", &self.readable)).chain(paths("write below", &self.writable));
+        parts.collect::<Vec<_>>().join(" and ")
+    }
+
+    /// What counts.
+    pub(crate) fn in_force(&self) -> Self {
+        if self.is_allowed || !self.needs_person() {
+            return self.clone();
+        }
+        let level = match self.level {
+            SandboxLevel::ReadOnly => SandboxLevel::ReadOnly,
+            SandboxLevel::Workspace | SandboxLevel::Open => SandboxLevel::Workspace,
+        };
+        Self { level, ..Self::default() }
+    }
 }
 
 /// Values of variables and headers may be secrets.
@@ -63,6 +125,36 @@ fn shown(word: &str) -> String {
 }
 
 impl UpstreamServerOptions {
+    /// Names what the settings ask for this program to reach, for a person's word about exactly that: another command has another
+    /// digest. `None` if it asks for nothing.
+    pub fn asked_access(&self) -> Option<Digest> {
+        let Reach::Program { folder, access, .. } = &self.reach else { return None };
+        let AskedAccess { level, network, readable, writable, variables, is_allowed: _ } = access;
+        let asked = json!({
+            "command": self.reach.describe(),
+            "cwd": folder,
+            "env": variables,
+            "level": level.name(),
+            "network": network,
+            "read": readable,
+            "write": writable,
+        });
+        access.needs_person().then(|| reach_digest(&self.name, &asked))
+    }
+
+    /// Counts what the settings ask for this program to reach, or does not, as a person said.
+    pub fn allow_access(&mut self, is_allowed: bool) {
+        if let Reach::Program { access, .. } = &mut self.reach {
+            access.is_allowed = is_allowed;
+        }
+    }
+
+    /// What the settings ask for that no person has allowed, for people.
+    pub fn not_allowed(&self) -> Option<String> {
+        let Reach::Program { access, .. } = &self.reach else { return None };
+        (access.needs_person() && !access.is_allowed).then(|| access.describe())
+    }
+
     pub(crate) fn server(&self) -> UpstreamServer {
         UpstreamServer {
             name: self.name.clone(),

@@ -1,5 +1,6 @@
 //! A server that is a program: its start, its last output and its end.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +9,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::error_words;
 
 /// How long a program may take to end after its input was closed, and again after it was told to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -29,13 +32,16 @@ impl ServerProgram {
     pub(crate) async fn start(
         sandbox: &planwright_sandbox::Sandbox,
         mut program: PipedProgram,
+        home: &Path,
     ) -> Result<(Self, pipe::Sender, pipe::Receiver), String> {
         program.grace = EXIT_TIMEOUT;
-        let folder = program.folder.clone();
-        let made = tokio::task::spawn_blocking(move || std::fs::create_dir_all(folder)).await;
+        let folders = [program.folder.clone(), home.to_owned()];
+        let make = move || folders.iter().try_for_each(std::fs::create_dir_all);
+        let made = tokio::task::spawn_blocking(make).await;
         made.map_err(|error| error.to_string())?.map_err(|error| format!("its folder cannot be made: {error}"))?;
         let started = sandbox.start_program(program).await;
-        let (ProgramPipes { stdin, stdout, stderr }, handle) = started.map_err(|error| error.to_string())?;
+        let (ProgramPipes { stdin, stdout, stderr }, handle) =
+            started.map_err(|error| error_words::of_sandbox(&error))?;
         let (stderr_tail, stderr_end) = (Arc::default(), CancellationToken::new());
         tokio::spawn(keep_end(stderr, Arc::clone(&stderr_tail), stderr_end.clone().drop_guard()));
         Ok((Self { handle, stderr_tail, stderr_end }, stdin, stdout))
@@ -73,10 +79,17 @@ impl ServerProgram {
         }
     }
 
-    fn last_line(&self) -> Option<String> {
+    /// The end of its standard error.
+    pub(crate) fn last_output(&self) -> String {
         let kept = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let text = String::from_utf8_lossy(&kept).into_owned();
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+
+    fn last_line(&self) -> Option<String> {
+        let text = self.last_output();
+        // npm ends with the name of a file, and says before that what is wrong.
+        let says_something = |line: &&str| !line.is_empty() && !line.contains("A complete log of this run");
+        let line = text.lines().rev().map(str::trim).find(says_something)?;
         Some(line.chars().take(300).collect())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use planwright_core::upstream::ServerReach;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
@@ -16,6 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::connection::Connection;
 use crate::options::UpstreamServerOptions;
+use crate::program_access;
 
 /// The pauses after failures in a row.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
@@ -58,6 +60,10 @@ impl ServerHandle {
         updates: broadcast::Sender<ResourceUpdate>,
     ) -> Self {
         Self { options, sandbox, starting: Mutex::default(), state: StateMutex::default(), updates }
+    }
+
+    pub(crate) fn reach(&self) -> ServerReach {
+        program_access::describe(&self.options, &self.sandbox)
     }
 
     pub(crate) fn state(&self) -> ConnectionState {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use planwright_core::upstream::ServerName;
+use planwright_core::upstream::{ServerName, ServerReach};
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
@@ -54,6 +54,10 @@ impl UpstreamServers for UpstreamClient {
 
     fn connection(&self, server: &ServerName) -> ConnectionState {
         self.get(server).map_or(ConnectionState::NotStarted, ServerHandle::state)
+    }
+
+    fn reach(&self, server: &ServerName) -> ServerReach {
+        self.get(server).map_or_else(|_| ServerReach::default(), ServerHandle::reach)
     }
 
     fn has_news(&self, server: &ServerName) -> bool {

@@ -3,8 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::command::{AfterApproval, Command, ExecutionCommand};
 use planwright_core::ids::StepId;
-use planwright_core::plan::content::{CallRunner, PlanContent};
-use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::content::CallRunner;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -77,26 +76,7 @@ impl Gateway {
 
     /// The next call of a plan, if it is one that this program makes and has the tool for.
     fn next_call(&self, plan: &Plan) -> Option<StepId> {
-        let PlanContent::Collect(collected) = &plan.content else { return None };
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.step(step));
-        let is_open = |step: &StepId| match plan.status {
-            PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
-            PlanStatus::Executing => run(step).is_some_and(|run| !run.status.is_settled()),
-            PlanStatus::Collecting
-            | PlanStatus::Ready
-            | PlanStatus::PartiallyCompleted
-            | PlanStatus::Completed
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => false,
-        };
-        let waits = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing).is_some_and(|execution| {
-            execution.paused_since().is_some()
-                || execution.step_pause().is_some()
-                || execution.steps.iter().any(|run| run.status == StepStatus::Uncertain)
-        });
-        let next = collected.steps.iter().find(|call| is_open(&call.id)).filter(|_| !waits)?;
+        let (_, next) = plan.next_recorded_call()?;
         (next.runner == CallRunner::Planwright && self.agent.context.toolbox.get(&next.tool).is_some())
             .then(|| next.id.clone())
     }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::gate::PlanTool;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{ServerName, ToolDifference, command_digest};
+use planwright_core::upstream::{KnownServer, ServerName, ToolDifference, command_digest, look_alikes};
 use planwright_core::visible::quoted;
 use planwright_engine::approvals::{Approvals, record_acceptance};
 use planwright_engine::ledger::{ApprovalStore, LedgerResult};
@@ -84,6 +85,16 @@ impl AcceptanceState {
             Self::NotSeen | Self::Accepted => None,
             Self::NotAccepted { digest, offered, since } => Some((*digest, offered, *since)),
             Self::Changed { digest, difference, since } => Some((*digest, difference, *since)),
+        }
+    }
+
+    /// Tells a person about the server, before anything about its tools.
+    fn introduce(&mut self, about: impl FnOnce() -> Vec<String>) {
+        match self {
+            Self::NotSeen | Self::Accepted => {}
+            Self::NotAccepted { offered: difference, .. } | Self::Changed { difference, .. } => {
+                difference.about = about()
+            }
         }
     }
 
@@ -221,13 +232,45 @@ impl UpstreamTools {
     fn status(&self, server: &UpstreamServer, catalog: &Catalog) -> ServerStatus {
         let pinned = catalog.pinned.get(&server.name);
         let accepted = pinned.and_then(|pinned| pinned.accepted.as_ref()).map_or(0, |accepted| accepted.tools.len());
+        let mut state = AcceptanceState::of(pinned.map(Arc::as_ref));
+        state.introduce(|| self.about(server, catalog));
         ServerStatus {
             server: server.clone(),
             connection: self.shared.servers.connection(&server.name),
-            state: AcceptanceState::of(pinned.map(Arc::as_ref)),
+            state,
             advertised: catalog.advertised_of(&server.name),
             accepted,
         }
+    }
+
+    /// What a person reads first: what the server may reach, and names of it that look like others.
+    fn about(&self, server: &UpstreamServer, catalog: &Catalog) -> Vec<String> {
+        let known = |name: &ServerName| {
+            let pinned = catalog.pinned.get(name);
+            let accepted = pinned.and_then(|pinned| Some(pinned.accepted.as_ref()?.tools.as_slice()));
+            accepted.or_else(|| pinned.and_then(|pinned| Some(pinned.offered.as_ref()?.tools.as_slice())))
+        };
+        let offered = catalog.pinned.get(&server.name).and_then(|pinned| pinned.offered.as_ref());
+        let this = KnownServer {
+            name: &server.name,
+            tools: offered.map(|offered| offered.tools.as_slice()).unwrap_or_default(),
+        };
+        let names: BTreeSet<_> =
+            catalog.pinned.keys().chain(self.shared.servers.servers().iter().map(|server| &server.name)).collect();
+        let others: Vec<_> = names
+            .into_iter()
+            .filter(|name| **name != server.name)
+            .map(|name| KnownServer { name, tools: known(name).unwrap_or_default() })
+            .collect();
+        let own: Vec<_> = PlanTool::all().map(PlanTool::name).collect();
+        let mut about = self.reach(&server.name);
+        about.extend(look_alikes(this, &others, &own));
+        about
+    }
+
+    /// What a server may reach, for people.
+    pub fn reach(&self, server: &ServerName) -> Vec<String> {
+        self.shared.servers.reach(server).describe(server)
     }
 
     /// A person accepts the offer with this digest. The policy about approvals says how they have to be recognised.

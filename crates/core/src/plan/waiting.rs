@@ -1,5 +1,7 @@
 //! What a plan waits for, if it waits for a person. The inbox, notifications and auto runs follow this one rule.
 
+use crate::ids::StepId;
+use crate::plan::content::{PlanContent, RecordedCall};
 use crate::plan::execution::StepStatus;
 use crate::plan::{Plan, PlanStatus};
 
@@ -31,6 +33,11 @@ pub enum WaitingFor {
     RefusedCalls {
         count: u32,
     },
+    /// It is approved, and its next call cannot be made. A person changes what is in the way, or the plan.
+    CannotRun {
+        /// A sentence.
+        why: String,
+    },
 }
 
 /// How many refused calls a person is told about.
@@ -49,7 +56,8 @@ impl Plan {
                 | WaitingFor::StepEnded { .. }
                 | WaitingFor::Paused,
             ) => true,
-            Some(WaitingFor::StepFailed { .. } | WaitingFor::RefusedCalls { .. }) | None => false,
+            Some(WaitingFor::StepFailed { .. } | WaitingFor::RefusedCalls { .. } | WaitingFor::CannotRun { .. })
+            | None => false,
         }
     }
 
@@ -60,6 +68,32 @@ impl Plan {
             let count = execution.steps.iter().fold(0_u32, |count, run| count.saturating_add(run.permissions.refused));
             (count >= MANY_REFUSED).then_some(WaitingFor::RefusedCalls { count })
         })
+    }
+
+    /// The recorded call that is made next, with its 1-based position. `None` if there is none, or if a person decides first.
+    pub fn next_recorded_call(&self) -> Option<(usize, &RecordedCall)> {
+        let PlanContent::Collect(collected) = &self.content else { return None };
+        let skipped = self.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        let execution = self.execution.as_ref();
+        let is_open = |step: &StepId| match self.status {
+            PlanStatus::Approved => skipped.iter().all(|skip| skip.step != *step),
+            PlanStatus::Executing => {
+                execution.and_then(|execution| execution.step(step)).is_some_and(|run| !run.status.is_settled())
+            }
+            PlanStatus::Collecting
+            | PlanStatus::Ready
+            | PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        };
+        let waits = execution.filter(|_| self.status == PlanStatus::Executing).is_some_and(|execution| {
+            execution.paused_since().is_some()
+                || execution.step_pause().is_some()
+                || execution.steps.iter().any(|run| run.status == StepStatus::Uncertain)
+        });
+        (1..).zip(&collected.steps).find(|(_, call)| is_open(&call.id)).filter(|_| !waits)
     }
 
     pub fn waiting_for(&self) -> Option<WaitingFor> {

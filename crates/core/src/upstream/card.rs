@@ -15,13 +15,15 @@ use crate::visible::visible;
 const INDENT: &str = "    ";
 
 impl ToolDifference {
-    /// Everything that an acceptance covers and that was not accepted before, with hidden characters made visible: new tools
-    /// whole, changed ones whole with what was before, and the names of removed ones.
+    /// Everything that an acceptance covers and that was not accepted before, with hidden characters made visible: what the server
+    /// may reach, new tools whole, changed ones whole with what was before, and the names of removed ones.
     pub fn describe(&self) -> String {
+        let about = self.about.iter().map(|line| format!("{}\n", visible(line).replace('\n', "⟦U+000A⟧")));
+        let about = about.chain((!self.about.is_empty()).then(|| "\n".to_owned()));
         let changed = self.changed.iter().map(describe_changed);
         let removed = self.removed.iter().map(|tool| format!("removed {}\n", name(tool)));
         let added = self.added.iter().map(|tool| format!("new {}:\n{}\n", name(tool), indented(&describe_tool(tool))));
-        changed.chain(removed).chain(added).collect()
+        about.chain(changed).chain(removed).chain(added).collect()
     }
 
     /// [`describe`](Self::describe) in parts of at most `characters`, cut at the end of a line where there is one. Joined they

@@ -9,6 +9,9 @@ pub struct ToolDifference {
     pub added: Vec<UpstreamTool>,
     pub removed: Vec<UpstreamTool>,
     pub changed: Vec<ChangedTool>,
+    /// What a person is told about the server before anything about its tools: what it may reach, and names that look like others.
+    /// They are no difference by themselves.
+    pub about: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +34,7 @@ impl ToolDifference {
             added: offered.iter().filter(|tool| !before.contains_key(&tool.name)).cloned().collect(),
             removed: accepted.iter().filter(|tool| !after.contains_key(&tool.name)).cloned().collect(),
             changed: changed.collect(),
+            about: Vec::new(),
         }
     }
 

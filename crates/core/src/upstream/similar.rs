@@ -43,7 +43,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
 
 /// What a person sees of a name at a glance: no case, no marks between words, nothing hidden, and one letter for all that
 /// look alike.
-fn skeleton(name: &str) -> String {
+pub(super) fn skeleton(name: &str) -> String {
     let shown = name.chars().filter_map(|c| match plain_letter(c) {
         '0' => Some('o'),
         '1' | 'i' => Some('l'),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use planwright_core::plan::Digest;
-use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamTool, list_digest};
+use planwright_core::upstream::{AnnotationTrust, ServerName, ServerReach, UpstreamTool, list_digest};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
@@ -24,6 +24,11 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
     fn servers(&self) -> &[UpstreamServer];
 
     fn connection(&self, server: &ServerName) -> ConnectionState;
+
+    /// What the server may reach, for a person who is to accept it.
+    fn reach(&self, _server: &ServerName) -> ServerReach {
+        ServerReach::default()
+    }
 
     /// Whether the server said since the last [`offer`](Self::offer) that its tools changed.
     fn has_news(&self, server: &ServerName) -> bool;

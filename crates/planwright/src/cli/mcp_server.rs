@@ -10,7 +10,10 @@ A server is a program that Planwright starts, or an address. Its tools are NAME_
 person has accepted them; what the server changes afterwards is refused until a person accepts the difference. Servers are kept \
 in planwright.toml. docs/upstream.md says more.
 
-  planwright mcp-server add files -- npx -y @modelcontextprotocol/server-filesystem /home/me/notes
+A program runs in the sandbox: it writes below a folder of its own and below the folders that its command names, and has no \
+network. --network, --read, --write and --sandbox open give it more; they are your word, which the store keeps.
+
+  planwright mcp-server add files --network -- npx -y @modelcontextprotocol/server-filesystem /home/me/notes
   planwright mcp-server add search --url https://example.org/mcp --header 'Authorization=Bearer ${SEARCH_TOKEN}'";
 
 #[derive(Debug, Args)]
@@ -48,6 +51,9 @@ pub(crate) enum McpServerCommand {
         /// The approver who accepts them, where the policy asks for a passphrase
         #[arg(long, value_name = "NAME")]
         approver: Option<String>,
+        /// Allow what the server's settings ask to reach: the network, further folders, or to run without a sandbox
+        #[arg(long)]
+        allow_access: bool,
     },
 }
 
@@ -68,9 +74,18 @@ pub(crate) struct AddServerArgs {
     /// The folder that the program starts in [default: one of its own in the data folder]
     #[arg(long, value_name = "DIR", requires = "program")]
     pub(crate) cwd: Option<std::path::PathBuf>,
-    /// What the program may do: read_only, workspace or open [default: open]
+    /// What the program may do: read_only, workspace or open, which is no sandbox [default: workspace]
     #[arg(long, value_name = "LEVEL", requires = "program")]
     pub(crate) sandbox: Option<String>,
+    /// Give the program the network of this machine
+    #[arg(long, requires = "program")]
+    pub(crate) network: bool,
+    /// A further folder or file that the program may read; may be given several times
+    #[arg(long = "read", value_name = "PATH", requires = "program")]
+    pub(crate) read: Vec<std::path::PathBuf>,
+    /// A further folder that the program may write below; may be given several times
+    #[arg(long = "write", value_name = "DIR", requires = "program")]
+    pub(crate) write: Vec<std::path::PathBuf>,
     /// Trust the server about which of its tools only read or may be repeated
     #[arg(long)]
     pub(crate) trust_annotations: bool,

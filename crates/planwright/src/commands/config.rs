@@ -6,7 +6,9 @@ use serde_json::json;
 
 use crate::approver;
 use crate::cli::ConfigCommand;
-use crate::config::guarded::{BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value};
+use crate::config::guarded::{
+    ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, with_access,
+};
 use crate::config::setting_default;
 use crate::context::Context;
 use crate::failure::{ExitResult, Failure};
@@ -58,6 +60,13 @@ pub(super) async fn trust_annotations(
     names.retain(|name: &&str| !name.trim().is_empty() && name.trim() != server.as_str());
     names.push(server.as_str());
     change(context, TRUST, Some(&names.join(",")), approver).await.map(drop)
+}
+
+/// Has the store let a server reach what its settings ask for.
+pub(super) async fn allow_access(context: &Context, entry: &str, approver: Option<&str>) -> Result<(), Failure> {
+    let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
+    let entries = with_access(settings.get(ACCESS), entry);
+    change(context, ACCESS, Some(&entries), approver).await.map(drop)
 }
 
 /// A person changes a setting: at a terminal out of the agents' reach or, once an approver is enrolled, with their passphrase.

@@ -120,7 +120,8 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
 /// The person who wrote `--upstream` into the client's configuration chose the server, so the first offer of a server that the
 /// store has never seen is accepted. Everything else waits for a person, as for every server.
 fn named_servers(arguments: &McpArgs) -> NamedServers {
-    let names = arguments.upstream.iter().filter_map(|text| text.split_once('=')?.0.trim().parse().ok()).collect();
+    let named = |text: &String| text.split_once('=')?.0.split(':').next()?.trim().parse().ok();
+    let names = arguments.upstream.iter().filter_map(named).collect();
     NamedServers { names, by: Actor::policy("--upstream", Channel::Mcp.as_str()) }
 }
 

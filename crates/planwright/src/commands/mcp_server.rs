@@ -25,9 +25,11 @@ pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> ExitResult
         McpServerCommand::Remove { name } => remove(global, &name).await,
         McpServerCommand::List => list(global).await,
         McpServerCommand::Show { name } => UpstreamContext::new(global).await?.show(&name).await,
-        McpServerCommand::Accept { name, digest, trust_annotations, approver } => {
-            let opened = UpstreamContext::new(global).await?;
-            opened.accept(&name, digest, trust_annotations, approver.as_deref()).await
+        McpServerCommand::Accept { name, digest, trust_annotations, allow_access, approver } => {
+            let (word, approver) =
+                (if allow_access { PersonsWord::Given } else { PersonsWord::NotGiven }, approver.as_deref());
+            let opened = UpstreamContext::new(global).await?.with_access(global, &name, word, approver).await?;
+            opened.accept(&name, digest, trust_annotations, approver).await
         }
     }
 }
@@ -46,11 +48,14 @@ async fn list(global: &Global) -> ExitResult {
 async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     make_folder(&settings.data)?;
-    let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, approver, tools, command } =
-        arguments;
+    let AddServerArgs { name, url, headers, environment, sandbox, network, trust_annotations, tools, .. } = arguments;
+    let AddServerArgs { cwd, read, write, command, approver, .. } = arguments;
+    let all = |paths: Vec<std::path::PathBuf>| paths.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>();
+    let (read, write) = (all(read)?, all(write)?);
     let cwd = cwd.map(|folder| absolute(&folder)).transpose()?;
+    let command = found(command)?;
     let server =
-        NewServer { command: found(command)?, url, environment, headers, cwd, sandbox, trust_annotations, tools };
+        NewServer { command, url, environment, headers, cwd, sandbox, network, read, write, trust_annotations, tools };
     let before = std::fs::read(&settings.file).ok();
     if mcp_file::add(&settings.file, &name, &server)? {
         let message = format!("an MCP server {name} is configured already in {}", settings.file.display());
@@ -70,6 +75,8 @@ async fn add(global: &Global, arguments: AddServerArgs) -> ExitResult {
     if !opened.context.screen.json {
         opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
     }
+    // What a person types here about the reach of the server is their word.
+    let opened = opened.with_access(global, &name, PersonsWord::Given, approver.as_deref()).await?;
     opened.accept(&name, None, trust_annotations, approver.as_deref()).await
 }
 
@@ -102,6 +109,14 @@ fn found(mut command: Vec<String>) -> Result<Vec<String>, Failure> {
     Ok(command)
 }
 
+/// Whether the command line itself says that a server may reach what its settings ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PersonsWord {
+    Given,
+    /// A person is asked, where there is a terminal.
+    NotGiven,
+}
+
 /// The settings' servers with the store.
 struct UpstreamContext {
     context: Context,
@@ -129,6 +144,36 @@ impl UpstreamContext {
         })
     }
 
+    /// Has the store let the server reach what its settings ask for, if a person says so. It may need that to start.
+    async fn with_access(
+        self,
+        global: &Global,
+        name: &ServerName,
+        word: PersonsWord,
+        approver: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let Some(asking) = self.context.asking_servers.iter().find(|asking| asking.name == *name) else {
+            return Ok(self);
+        };
+        let screen = &self.context.screen;
+        let question = format!("The settings of {name} ask {}. Allow it?", shown_line(&asking.asks));
+        let is_allowed = match word {
+            PersonsWord::Given => true,
+            PersonsWord::NotGiven => screen.interactive && !screen.json && screen.confirm(&question)?,
+        };
+        if !is_allowed {
+            return Ok(self);
+        }
+        config::allow_access(&self.context, &asking.entry, approver).await.map_err(|failure| {
+            let again = self.context.invocation.command(["mcp-server", "accept", name.as_str(), "--allow-access"]);
+            failure.hint(format!("until a person allows it with `{again}`, {name} runs in the sandbox without that"))
+        })?;
+        if !screen.json {
+            screen.print(&format!("{name} is allowed {}.\n", shown_line(&asking.asks)))?;
+        }
+        Self::new(global).await
+    }
+
     async fn list(&self) -> ExitResult {
         let statuses = self.upstream.statuses().await?;
         let describe = || statuses.iter().map(|status| self.line(status)).collect();
@@ -148,13 +193,17 @@ impl UpstreamContext {
             let mut text = self.line(&status);
             text.extend(unreachable.iter().map(|message| format!("  {}\n", shown_line(message))));
             text.extend(problems.iter().map(|problem| format!("  {}\n", shown_line(problem))));
-            if let Some((_, difference, _)) = status.state.waiting() {
-                text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
+            match status.state.waiting() {
+                Some((_, difference, _)) => {
+                    text.push_str(&format!("\n{}\n{}", difference.describe(), self.next(name)));
+                }
+                None => text.extend(self.upstream.reach(name).iter().map(|line| format!("  {}\n", shown_line(line)))),
             }
             text
         };
         let value = || {
             let mut value = view(&status);
+            value["reach"] = json!(self.upstream.reach(name));
             value["problems"] = json!(problems);
             value["unreachable"] = json!(unreachable);
             value

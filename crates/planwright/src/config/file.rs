@@ -167,7 +167,7 @@ impl File {
             ),
             top(
                 "mcp",
-                "tables `[mcp.servers.NAME]` with `command`, `args`, `env`, `cwd` and `sandbox`, or `url` and `headers`; and `trust_annotations`, `elicitation`, `sampling`, `roots`, `tools`, `most_tools`, `start_seconds`, `call_seconds`",
+                "tables `[mcp.servers.NAME]` with `command`, `args`, `env`, `cwd`, `sandbox`, `network`, `read` and `write`, or `url` and `headers`; and `trust_annotations`, `elicitation`, `sampling`, `roots`, `tools`, `most_tools`, `start_seconds`, `call_seconds`",
                 "no servers",
                 "Upstream MCP servers whose tools the agent gets once a person accepts them ([upstream.md](upstream.md)).",
             ),

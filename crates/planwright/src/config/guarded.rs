@@ -17,11 +17,12 @@ use super::telegram::{TelegramSection, certificates_with_hash, certificates_with
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 16] = [
+pub(crate) const GUARDED: [&str; 17] = [
     "gateway.reads",
     "gateway.result_bytes",
     "gateway.start_seconds",
     "gateway.writes",
+    ACCESS,
     TRUST,
     "plan.standing_approval",
     "projects.allow",
@@ -41,6 +42,13 @@ const CERTIFICATES: &str = "telegram.certificates";
 
 /// The upstream servers whose annotations are believed.
 pub(crate) const TRUST: &str = "mcp.trust_annotations";
+
+/// What programs of upstream servers may reach beside their own folders: `NAME@CODE`, where the code names exactly what the settings
+/// ask for and the command that asks.
+pub(crate) const ACCESS: &str = "mcp.access";
+
+/// The digits of a code.
+const CODE_DIGITS: usize = 16;
 
 /// What identifies the bot: its id, which is the first part of its token. The token itself may be replaced.
 pub(crate) const BOT: &str = "telegram.bot";
@@ -106,6 +114,50 @@ pub(super) fn keep_trust(servers: &mut [UpstreamServerOptions], stored: &Guarded
     }
 }
 
+/// What this process's servers ask to reach.
+pub(super) fn asked_access(servers: &[UpstreamServerOptions]) -> GuardedSettings {
+    let entries: Vec<_> = servers.iter().filter_map(access_entry).collect();
+    let of_entries = |entries: Vec<String>| (ACCESS.to_owned(), entries.join(","));
+    Some(entries).filter(|entries| !entries.is_empty()).map(of_entries).into_iter().collect()
+}
+
+/// How a person's word about what a server may reach is written down. `None` if it asks for nothing.
+pub(crate) fn access_entry(server: &UpstreamServerOptions) -> Option<String> {
+    let code = server.asked_access()?.to_string();
+    Some(format!("{}@{}", server.name, &code[..CODE_DIGITS]))
+}
+
+/// Lets exactly those servers reach more that the store has a person's word for.
+pub(super) fn keep_access(servers: &mut [UpstreamServerOptions], stored: &GuardedSettings) {
+    let allowed: Vec<_> = items(stored.get(ACCESS)).collect();
+    for server in servers {
+        let entry = access_entry(server);
+        server.allow_access(entry.is_some_and(|entry| allowed.contains(&entry.as_str())));
+    }
+}
+
+/// The entries of a list, with another one in the place of that of the same server.
+pub(crate) fn with_access(stored: Option<&String>, entry: &str) -> String {
+    let name = entry.split('@').next().unwrap_or_default();
+    let others = items(stored).filter(|other| other.split('@').next() != Some(name));
+    others.chain([entry]).collect::<Vec<_>>().join(",")
+}
+
+/// Whether a value of [`ACCESS`] names servers with their codes.
+pub(super) fn check_access(value: &str) -> Result<(), String> {
+    let is_code = |code: &str| code.len() == CODE_DIGITS && code.chars().all(|c| c.is_ascii_hexdigit());
+    match items(Some(&value.to_owned())).find(|entry| !entry.split_once('@').is_some_and(|(_, code)| is_code(code))) {
+        Some(odd) => Err(format!(
+            "`{odd}` is not NAME@CODE; `planwright mcp-server accept NAME --allow-access` writes the entry of a server"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn items(list: Option<&String>) -> impl Iterator<Item = &str> {
+    list.into_iter().flat_map(|list| list.split(',')).map(str::trim).filter(|item| !item.is_empty())
+}
+
 /// The bot of this process, as far as it identifies who may decide there.
 pub(super) fn bot(telegram: &TelegramSection) -> GuardedSettings {
     let mut bot = GuardedSettings::new();
@@ -156,8 +208,14 @@ pub(super) fn earlier_values(stored: Option<&GuardedSettings>, own: &GuardedSett
 
 /// What this process sets differently from the store, for people. The stored values count.
 pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
-    let differs = |(key, value): &(&String, &String)| stored.get(*key) != Some(*value);
+    let differs = |(key, value): &(&String, &String)| match key.as_str() {
+        ACCESS => items(Some(value)).any(|entry| !items(stored.get(ACCESS)).any(|allowed| allowed == entry)),
+        _ => stored.get(*key) != Some(*value),
+    };
     let told = |(key, value): (&String, &String)| {
+        if key == ACCESS {
+            return not_allowed(stored, value);
+        }
         let in_store = stored.get(key).map_or_else(|| "not set".to_owned(), |value| format!("`{value}`"));
         let counts = match in_force(key, stored.get(key).map(String::as_str), Some(value)) == Some(value) {
             true => "The stricter value counts for this process",
@@ -169,6 +227,21 @@ pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Ve
         )
     };
     own.iter().filter(differs).map(told).collect()
+}
+
+/// What servers ask for and no person has allowed.
+fn not_allowed(stored: &GuardedSettings, own: &str) -> String {
+    let own = own.to_owned();
+    let asking: Vec<_> =
+        items(Some(&own)).filter(|entry| !items(stored.get(ACCESS)).any(|allowed| allowed == *entry)).collect();
+    let names: Vec<_> = asking.iter().filter_map(|entry| entry.split('@').next()).collect();
+    let all = asking.iter().fold(stored.get(ACCESS).cloned(), |list, entry| Some(with_access(list.as_ref(), entry)));
+    format!(
+        "The settings of the MCP server {} ask for more to reach than a person has allowed, so it runs in the sandbox without that. \
+         `planwright config set {ACCESS} {}` allows it.",
+        names.join(", "),
+        all.unwrap_or_default()
+    )
 }
 
 const fn reach(level: SandboxLevel) -> u8 {
@@ -186,7 +259,7 @@ mod tests {
 
     /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
     /// The policy has records of its own in the store, and so have the rules of `permissions` that allow; `ask` and `deny` are
-    /// free. Of `mcp` the trust in annotations is guarded.
+    /// free. Of `mcp` the trust in annotations and what servers reach are guarded.
     const FREE_SECTIONS: [&str; 8] =
         ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
     const FREE: &[&str] = &[
@@ -241,6 +314,25 @@ mod tests {
             let free = FREE.contains(&setting.key.as_str()) || FREE_SECTIONS.contains(&section);
             assert!(free != is_guarded(&setting.key), "{} is not marked, or marked twice", setting.key);
         }
+    }
+
+    #[test]
+    fn a_word_about_a_server_replaces_the_one_before_and_no_other() {
+        let (stored, entry) = ("a@0123456789abcdef,b@1111111111111111".to_owned(), "a@ffffffffffffffff");
+        assert_eq!(with_access(Some(&stored), entry), "b@1111111111111111,a@ffffffffffffffff");
+        assert_eq!(with_access(None, entry), entry);
+        assert!(check_access(&stored).is_ok() && check_access("").is_ok());
+        for odd in ["a", "a@12", "a@zzzzzzzzzzzzzzzz"] {
+            assert!(check_access(odd).unwrap_err().contains("NAME@CODE"), "{odd}");
+        }
+        let settings = |value: &str| GuardedSettings::from([(ACCESS.to_owned(), value.to_owned())]);
+        assert_eq!(
+            differences(&settings(&stored), &settings("b@1111111111111111")),
+            [""; 0],
+            "it is among the allowed"
+        );
+        let told = differences(&settings(&stored), &settings(entry)).remove(0);
+        assert!(told.contains("config set mcp.access b@1111111111111111,a@ffffffffffffffff"), "{told}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_core::visible::quoted;
 use planwright_engine::upstream::ToolSelection;
 use planwright_sandbox::SandboxLevel;
-use planwright_upstream::{PassedRequests, Reach, UpstreamServerOptions};
+use planwright_upstream::{AskedAccess, PassedRequests, Reach, UpstreamServerOptions};
 use serde::Deserialize;
 
 use super::sandbox::AbsolutePath;
@@ -54,6 +54,12 @@ struct ServerTable {
     roots: bool,
     sandbox: Option<String>,
     #[serde(default)]
+    network: bool,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    write: Vec<String>,
+    #[serde(default)]
     tools: Vec<String>,
     most_tools: Option<Positive<usize>>,
     start_seconds: Option<Seconds>,
@@ -76,21 +82,31 @@ pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<V
     section.options(data).map_err(|(key, problem)| in_file(path, &key, Refusal::invalid(problem)))
 }
 
-/// The server of `--upstream NAME=COMMAND ARGUMENTS`. The words are split as a shell does it, and no shell reads them.
+/// The server of `--upstream NAME=COMMAND ARGUMENTS`. `NAME:network` and `NAME:open` ask for more to reach. The words are split
+/// as a shell does it, and no shell reads them.
 pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<UpstreamServerOptions, String> {
     let (name, command) = text
         .split_once('=')
         .ok_or_else(|| format!("`--upstream` takes NAME=COMMAND, and {} has no `=`", quoted(text)))?;
+    let (name, asked) = name.split_once(':').unwrap_or((name, ""));
     let name = name.trim().parse::<ServerName>().map_err(|refusal| format!("`--upstream`: {}", refusal.message))?;
+    let (sandbox, network) = match asked.trim() {
+        "" => (None, false),
+        "open" => (Some("open".to_owned()), false),
+        "network" => (None, true),
+        other => {
+            return Err(format!("`--upstream {name}`: {} is neither `open` nor `network`", quoted(other)));
+        }
+    };
     let command = command.trim();
     let table = if command.starts_with("http://") || command.starts_with("https://") {
-        ServerTable { url: Some(command.to_owned()), ..ServerTable::default() }
+        ServerTable { url: Some(command.to_owned()), sandbox, network, ..ServerTable::default() }
     } else {
         let ShellLine::Words(expected) = ShellLine::parse(command) else {
             return Err(format!("`--upstream {name}`: {} is not one program with plain words", quoted(command)));
         };
         let mut expected = expected.into_iter();
-        ServerTable { command: expected.next(), args: expected.collect(), ..ServerTable::default() }
+        ServerTable { command: expected.next(), args: expected.collect(), sandbox, network, ..ServerTable::default() }
     };
     table.options(name, data).map_err(|problem| format!("`--upstream`: {problem}"))
 }
@@ -129,15 +145,28 @@ impl ServerTable {
                 Reach::Program {
                     command,
                     arguments: self.args,
-                    environment: values("env", self.env)?,
+                    environment: values("env", self.env.clone())?,
                     folder: folder(self.cwd.as_deref(), &name, data)?,
-                    level: level(self.sandbox.as_deref())?,
+                    home: folder(None, &name, data)?,
+                    access: AskedAccess {
+                        level: level(self.sandbox.as_deref())?,
+                        network: self.network,
+                        readable: paths("read", &self.read)?,
+                        writable: paths("write", &self.write)?,
+                        variables: self.env.into_iter().collect(),
+                        is_allowed: false,
+                    },
                 }
             }
             (None, Some(url)) => {
                 let of_program = !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some();
-                if of_program || self.sandbox.is_some() {
-                    return Err("`args`, `env`, `cwd` and `sandbox` are for a server with a `command`".to_owned());
+                let limits = self.sandbox.is_some() || self.network || !self.read.is_empty() || !self.write.is_empty();
+                if of_program || limits {
+                    return Err(
+                        "`args`, `env`, `cwd`, `sandbox`, `network`, `read` and `write` are for a server with a \
+                                `command`"
+                            .to_owned(),
+                    );
                 }
                 if !url.starts_with("http://") && !url.starts_with("https://") {
                     return Err(format!("{} is not an address that begins with http:// or https://", quoted(&url)));
@@ -164,8 +193,13 @@ fn folder(cwd: Option<&str>, name: &ServerName, data: &Path) -> Result<PathBuf, 
     }
 }
 
+fn paths(key: &str, paths: &[String]) -> Result<Vec<PathBuf>, String> {
+    let check = |path: &String| AbsolutePath::check(path).map_err(|problem| format!("`{key}`: {problem}"));
+    paths.iter().map(check).collect()
+}
+
 fn level(sandbox: Option<&str>) -> Result<SandboxLevel, String> {
-    let Some(text) = sandbox else { return Ok(SandboxLevel::Open) };
+    let Some(text) = sandbox else { return Ok(SandboxLevel::default()) };
     let unknown = |_| format!("`sandbox`: {} is none of `read_only`, `workspace`, `open`", quoted(text));
     text.parse().map_err(unknown)
 }
@@ -220,8 +254,11 @@ mod tests {
              [servers.web]\nurl = \"https://example.org/mcp\"\nheaders = { Authorization = \"Bearer x\" }\ncall_seconds = 5\n",
         )
         .unwrap();
-        let Reach::Program { folder, level, environment, .. } = &servers[0].reach else { panic!("{:?}", servers[0]) };
-        assert_eq!((folder.as_path(), *level), (Path::new("/data/mcp/fs"), SandboxLevel::Open));
+        let Reach::Program { folder, home, access, environment, .. } = &servers[0].reach else {
+            panic!("{:?}", servers[0])
+        };
+        assert_eq!((folder.as_path(), home), (Path::new("/data/mcp/fs"), folder));
+        assert!(!access.needs_person() && access.level == SandboxLevel::Workspace, "the sandbox without a network");
         assert_eq!(environment, &[("A_API_KEY".to_owned(), "k".to_owned())]);
         assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
         assert_eq!(servers[0].passed_requests, PassedRequests { elicitation: true, ..PassedRequests::default() });
@@ -242,6 +279,8 @@ mod tests {
             ("[servers.a]\ncommand = \"x\"\nheaders = { A = \"b\" }", "for a server with a `url`"),
             ("[servers.a]\ncommand = \"x\"\nsandbox = \"tight\"", "`read_only`"),
             ("[servers.a]\ncommand = \"x\"\ncwd = \"here\"", "absolute"),
+            ("[servers.a]\ncommand = \"x\"\nwrite = [\"here\"]", "absolute"),
+            ("[servers.a]\nurl = \"https://x\"\nnetwork = true", "for a server with a `command`"),
             ("[servers.a]\ncommand = \"x\"\nenv = { PLANWRIGHT_TOKEN = \"x\" }", "no server gets"),
             ("[servers.a]\ncommand = \"x\"\nenv = { T = \"${PLANWRIGHT_TOKEN}\" }", "no server gets"),
             ("[servers.a]\ncommand = \"x\"\nenv = { T = \"${NOT_SET_ANYWHERE}\" }", "is not set"),
@@ -249,6 +288,41 @@ mod tests {
         ] {
             let (key, problem) = read(table).unwrap_err();
             assert!(key.starts_with("mcp.servers.") && problem.contains(expected), "{table}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_flag_asks_for_the_network_or_for_no_sandbox() {
+        let asked = |text: &str| {
+            let server = server_of_flag(text, Path::new("/data"))?;
+            let Reach::Program { access, .. } = server.reach else { panic!("{text}") };
+            Ok::<_, String>((server.name.to_string(), access.level, access.network))
+        };
+        assert_eq!(asked("up=server x").unwrap(), ("up".to_owned(), SandboxLevel::Workspace, false));
+        assert_eq!(asked("up:open=server x").unwrap(), ("up".to_owned(), SandboxLevel::Open, false));
+        assert_eq!(asked("up:network = server").unwrap(), ("up".to_owned(), SandboxLevel::Workspace, true));
+        assert!(asked("up:free=server").unwrap_err().contains("neither `open` nor `network`"));
+    }
+
+    /// A person's word is about one command and one reach.
+    #[test]
+    fn what_a_person_allows_is_named_by_command_and_reach() {
+        let asked = |text: &str| read(&format!("[servers.a]\n{text}")).unwrap()[0].asked_access();
+        assert_eq!(asked("command = \"x\""), None);
+        assert_eq!(asked("command = \"x\"\nsandbox = \"read_only\""), None);
+        let open = asked("command = \"x\"\nsandbox = \"open\"");
+        assert!(open.is_some());
+        assert_eq!(open, asked("command = \"x\"\nsandbox = \"open\"\ncall_seconds = 5"));
+        for other in [
+            "command = \"y\"\nsandbox = \"open\"",
+            "command = \"x\"\nargs = [\"-v\"]\nsandbox = \"open\"",
+            "command = \"x\"\ncwd = \"/b\"\nsandbox = \"open\"",
+            "command = \"x\"\nnetwork = true",
+            "command = \"x\"\nenv = { A = \"b\" }\nsandbox = \"open\"",
+            "command = \"x\"\nread = [\"/b\"]",
+            "command = \"x\"\nwrite = [\"/b\"]",
+        ] {
+            assert!(asked(other).is_some() && asked(other) != open, "{other}");
         }
     }
 

@@ -18,6 +18,10 @@ pub(crate) struct NewServer {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) cwd: Option<String>,
     pub(crate) sandbox: Option<String>,
+    pub(crate) network: bool,
+    /// Absolute paths.
+    pub(crate) read: Vec<String>,
+    pub(crate) write: Vec<String>,
     pub(crate) trust_annotations: bool,
     pub(crate) tools: Vec<String>,
 }
@@ -90,6 +94,14 @@ fn table(server: &NewServer) -> Table {
             table[key] = value(text);
         }
     }
+    if server.network {
+        table["network"] = value(true);
+    }
+    for (key, paths) in [("read", &server.read), ("write", &server.write)] {
+        if !paths.is_empty() {
+            table[key] = list(paths);
+        }
+    }
     for (key, named) in [("env", &server.environment), ("headers", &server.headers)] {
         if !named.is_empty() {
             table[key] = pairs(named);
@@ -138,12 +150,14 @@ mod tests {
         let server = NewServer {
             command: vec!["npx".to_owned(), "-y".to_owned(), "server \"x\"".to_owned()],
             environment: vec![("KEY".to_owned(), "${MY_KEY}".to_owned())],
+            network: true,
+            write: vec!["/srv".to_owned()],
             trust_annotations: true,
             ..NewServer::default()
         };
         assert!(!add(&path, &name, &server).unwrap());
         let after = std::fs::read_to_string(&path).unwrap();
-        let added = "\n[mcp.servers.fs]\ncommand = \"npx\"\nargs = [\"-y\", 'server \"x\"']\nenv = { KEY = \"${MY_KEY}\" }\n\
+        let added = "\n[mcp.servers.fs]\ncommand = \"npx\"\nargs = [\"-y\", 'server \"x\"']\nnetwork = true\nwrite = [\"/srv\"]\nenv = { KEY = \"${MY_KEY}\" }\n\
                      trust_annotations = true\n";
         assert_eq!(after, format!("{before}{added}"));
         assert!(add(&path, &name, &server).unwrap());

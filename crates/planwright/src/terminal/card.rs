@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ask::Grant;
-use planwright_core::choices::{Activity, Choice, ChoiceKind, PlanChoice, choices};
+use planwright_core::choices::{Activity, Choice, ChoiceKind, Choices, PlanChoice, choices};
 use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::plan_steps::plan_steps;
@@ -196,7 +196,17 @@ pub(crate) enum SessionPlan {
 
 /// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
 pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activity>, invocation: &Invocation) -> String {
-    let choices = choices(plan, activity);
+    next_of(choices(plan, activity), plan, standing, activity, invocation)
+}
+
+/// The same with choices that are known.
+pub(crate) fn next_of(
+    choices: Choices,
+    plan: &Plan,
+    standing: SessionPlan,
+    activity: Option<&Activity>,
+    invocation: &Invocation,
+) -> String {
     let situation = match (standing, plan.status) {
         (SessionPlan::Parked, PlanStatus::Ready) => format!("It is parked. {}", choices.situation),
         (SessionPlan::Parked, PlanStatus::Collecting | PlanStatus::Approved) => "It is parked.".to_owned(),

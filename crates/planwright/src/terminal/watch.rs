@@ -226,7 +226,8 @@ fn unknown_result(plan: &Plan, width: usize) -> String {
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
             | WaitingFor::Paused
-            | WaitingFor::RefusedCalls { .. },
+            | WaitingFor::RefusedCalls { .. }
+            | WaitingFor::CannotRun { .. },
         )
         | None => String::new(),
     }

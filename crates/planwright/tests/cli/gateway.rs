@@ -2,9 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc;
+use std::sync::{LazyLock, mpsc};
 use std::time::Duration;
 
+use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use serde_json::{Value, json};
 
 use crate::world::{World, ran};
@@ -12,6 +13,15 @@ use crate::world::{World, ran};
 /// How long a test waits for a message of the program.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 pub(crate) const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../upstream/tests/servers/hostile.py");
+
+/// The name of the server. Where this system has no sandbox, a new store lets it run without one.
+fn server_flag() -> &'static str {
+    static FLAG: LazyLock<&str> = LazyLock::new(|| {
+        let sandbox = Sandbox::new(SandboxOptions::default());
+        if sandbox.support().refusal(SandboxLevel::Workspace).is_none() { "up" } else { "up:open" }
+    });
+    *FLAG
+}
 
 pub(crate) struct Client {
     child: Child,
@@ -45,7 +55,7 @@ impl Client {
         let notes = world.path("notes");
         std::fs::create_dir_all(&notes).unwrap();
         let mut command = world.command();
-        let upstream = format!("up=python3 {SCRIPT} {mode} {}", notes.display());
+        let upstream = format!("{}=python3 {SCRIPT} {mode} {}", server_flag(), notes.display());
         command.args(["mcp", "--session", "gateway-session", "--plan", plan, "--upstream", &upstream]);
         // A busy machine starts the server slowly; what that changes has tests of its own.
         command.env("PLANWRIGHT_GATEWAY_START_SECONDS", "600");

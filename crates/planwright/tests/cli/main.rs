@@ -5,6 +5,7 @@
 mod approval;
 mod approval_boundary;
 mod approval_terminal;
+mod attacker_servers;
 mod auto;
 mod backup;
 mod chat;

@@ -155,7 +155,8 @@ fn a_server_that_cannot_be_reached_is_written_and_said_to_be() {
 #[test]
 fn no_server_outlives_the_command() {
     let world = World::new();
-    add(&world, "files", &[]);
+    // Inside of the sandbox it does not know its process id.
+    add(&world, "files", &["--sandbox", "open"]);
     let started = std::fs::read_to_string(world.path("notes/started.log")).unwrap();
     for pid in started.lines() {
         let gone = Command::new("kill").args(["-0", pid]).stderr(std::process::Stdio::null()).status().unwrap();

@@ -41,6 +41,8 @@ pub(super) struct Launch {
 pub(super) struct Namespaces {
     pub(super) user_map: CString,
     pub(super) group_map: CString,
+    /// Whether the network is one of its own, with nothing but a loopback.
+    pub(super) own_network: bool,
     pub(super) layout: Vec<LayoutStep>,
 }
 
@@ -139,7 +141,9 @@ fn enter(namespaces: &Namespaces) -> Result<(), Failure> {
     sys::write_file(c"/proc/self/setgroups", b"deny").at(Step::UserMap)?;
     sys::write_file(c"/proc/self/uid_map", namespaces.user_map.as_bytes()).at(Step::UserMap)?;
     sys::write_file(c"/proc/self/gid_map", namespaces.group_map.as_bytes()).at(Step::UserMap)?;
-    sys::loopback_up().at(Step::Loopback)?;
+    if namespaces.own_network {
+        sys::loopback_up().at(Step::Loopback)?;
+    }
     for (step, index) in namespaces.layout.iter().zip(0..) {
         step.take().at(Step::Layout(index))?;
     }

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::auto::{RunPause, RunState};
-use planwright_core::choices::{Choice, Choices, ask_choices, choices, refused_choices, run_choices};
+use planwright_core::choices::{
+    Choice, Choices, ask_choices, cannot_run_choices, choices, refused_choices, run_choices,
+};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::{Channel, SessionIdentity};
@@ -93,7 +95,8 @@ pub enum WaitingKind {
     Uncertain,
     /// A plan whose execution ended because a step failed: do the step again, skip it or change the plan.
     Failed,
-    /// An execution on which no process works any more, or a run of the agent by itself that is paused or interrupted:
+    /// An execution on which no process works any more, an approved plan whose next call cannot be made, or a run of the agent by
+    /// itself that is paused or interrupted:
     /// resume or stop it.
     Run,
     /// Calls of the agent that were refused in numbers while its plan is carried out.
@@ -218,7 +221,7 @@ impl From<&Waiting> for WaitingView {
         let plan = &waiting.plan;
         let (kind, id) = match &waiting.wants {
             WaitingFor::Approval => (WaitingKind::Plan, plan.id.to_string()),
-            WaitingFor::Paused => (WaitingKind::Run, plan.id.to_string()),
+            WaitingFor::Paused | WaitingFor::CannotRun { .. } => (WaitingKind::Run, plan.id.to_string()),
             WaitingFor::UncertainStep { .. } => (WaitingKind::Uncertain, plan.id.to_string()),
             WaitingFor::StepFailed { .. } => (WaitingKind::Failed, plan.id.to_string()),
             WaitingFor::RefusedCalls { .. } => (WaitingKind::Refused, plan.id.to_string()),
@@ -226,7 +229,10 @@ impl From<&Waiting> for WaitingView {
             WaitingFor::StepEnded { position, .. } => (WaitingKind::Step, format!("{}:{position}", plan.id)),
         };
         let step = match waiting.wants.clone() {
-            WaitingFor::Approval | WaitingFor::Paused | WaitingFor::RefusedCalls { .. } => None,
+            WaitingFor::Approval
+            | WaitingFor::Paused
+            | WaitingFor::RefusedCalls { .. }
+            | WaitingFor::CannotRun { .. } => None,
             WaitingFor::UncertainStep { position, description, note } => {
                 Some(WaitingStepView { position, description, note, status: None })
             }
@@ -239,6 +245,7 @@ impl From<&Waiting> for WaitingView {
         };
         let choices = match waiting.wants {
             WaitingFor::RefusedCalls { count } => refused_choices(plan, count),
+            WaitingFor::CannotRun { ref why } => cannot_run_choices(plan, why),
             WaitingFor::Approval
             | WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }

@@ -29,7 +29,11 @@ async fn a_server_is_shown_accepted_and_shown_again_when_it_changes() {
     let (world, servers) = world(vec![described_tool("read", "Reads.")]).await;
     let shown = world.get("/api/mcp-servers/files").await.with(200);
     assert_eq!((&shown["state"], &shown["tools"]), (&json!("not_accepted"), &json!(0)));
-    assert!(shown["difference"].as_str().unwrap().starts_with("new `read`:\n    description: Reads.\n"), "{shown}");
+    let card = shown["difference"].as_str().unwrap();
+    assert!(
+        card.starts_with("It runs elsewhere.") && card.contains("\n\nnew `read`:\n    description: Reads.\n"),
+        "{card}"
+    );
     let inbox = world.get("/api/inbox").await.with(200);
     let item = &inbox["items"][0];
     assert_eq!((&item["kind"], &item["choices"]), (&json!("tool_change"), &json!(["accept"])));

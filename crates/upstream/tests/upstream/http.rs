@@ -76,9 +76,17 @@ async fn tools_behind_an_address_are_called_with_the_persons_headers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_does_not_answer_or_leads_elsewhere_has_words() {
     let (url, _) = server().await;
-    for address in ["http://127.0.0.1:9/mcp".to_owned(), format!("{url}/moved"), format!("{url}/nothing")] {
+    for (address, words) in [
+        ("http://127.0.0.1:9/mcp".to_owned(), "nothing listens at its address"),
+        (format!("{url}/moved"), "redirects are not followed"),
+        (format!("{url}/nothing"), "no MCP server at this path (HTTP 404)"),
+    ] {
         let client = UpstreamClient::new(vec![options(address.clone())], &sandbox());
         let error = client.offer(&name("web")).await.unwrap_err();
-        assert!(matches!(&error, UpstreamError::NotReached { reason, .. } if !reason.is_empty()), "{address}: {error}");
+        let (is_plain, text) = (matches!(&error, UpstreamError::NotReached { .. }), error.to_string());
+        assert!(
+            is_plain && text.contains(words) && !text.contains("rmcp") && !text.contains("Transport"),
+            "{address}: {text}"
+        );
     }
 }

@@ -21,7 +21,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
 use planwright_test_support::talk::{Talk as _, Watcher};
-use planwright_upstream::{PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
+use planwright_upstream::{AskedAccess, PassedRequests, Reach, UpstreamClient, UpstreamServerOptions};
 use tempfile::TempDir;
 
 pub(crate) const SERVER: &str = "test";
@@ -76,14 +76,20 @@ pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folde
             command: command.to_owned(),
             arguments,
             environment: vec![("GIVEN_API_KEY".to_owned(), "given".to_owned())],
+            home: folder.clone(),
             folder,
-            level: SandboxLevel::Open,
+            access: open(),
         },
         trust: AnnotationTrust::Ignored,
         selection: ToolSelection::new(&[], 128).unwrap(),
         start_time: Duration::from_secs(30),
         call_time: Duration::from_secs(60),
     }
+}
+
+/// Without the sandbox, as a person allowed: the servers of most tests are killed by their process ids.
+pub(crate) fn open() -> AskedAccess {
+    AskedAccess { level: SandboxLevel::Open, is_allowed: true, ..AskedAccess::default() }
 }
 
 pub(crate) fn allow(tool: &str) -> PermissionRule {

@@ -1,6 +1,6 @@
 //! The upstream MCP servers: whether each one starts, and whether it offers what was accepted.
 
-use planwright_core::upstream::ToolDifference;
+use planwright_core::upstream::{ServerReach, ToolDifference};
 use planwright_engine::upstream::UpstreamServers as _;
 use planwright_store::{Inspection, Location};
 use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
@@ -32,11 +32,12 @@ async fn check(
     invocation: &Invocation,
 ) -> Check {
     let name = &server.name;
+    let access = access_of(server, client);
     let offer = match client.offer(name).await {
         Ok(offer) => offer,
         Err(error) => {
             let hint = format!("`{}` says more", invocation.command(["mcp-server", "show", name.as_str()]));
-            return Check::wrong(NAME, error.to_string()).hint(hint);
+            return Check::wrong(NAME, format!("{error}{access}")).hint(hint);
         }
     };
     let count = offer.tools().len();
@@ -46,7 +47,7 @@ async fn check(
         Err(message) => return Check::notice(NAME, format!("{name} answers and offers {count} tools; {message}")),
     };
     let Some(accepted) = accepted else {
-        return Check::notice(NAME, format!("{name} answers and is not yet accepted; it offers {count} tools"))
+        return Check::notice(NAME, format!("{name} answers and is not yet accepted; it offers {count} tools{access}"))
             .hint(accept);
     };
     let difference = ToolDifference::between(&accepted, offer.tools());
@@ -54,9 +55,19 @@ async fn check(
         return Check::notice(NAME, format!("{name} changed its tools: {}", difference.counts())).hint(accept);
     }
     match offer.problems() {
-        [] => Check::fine(NAME, format!("{name} answers and offers the {count} accepted tools")),
-        problems => Check::notice(NAME, format!("{name} offers {count} tools; {}", problems.join("; "))),
+        [] if access.is_empty() => Check::fine(NAME, format!("{name} answers and offers the {count} accepted tools")),
+        [] => Check::notice(NAME, format!("{name} answers and offers the {count} accepted tools{access}")),
+        problems => Check::notice(NAME, format!("{name} offers {count} tools; {}{access}", problems.join("; "))),
     }
+}
+
+/// What an operator should know about what the server reaches. Empty for one in the sandbox that asks for no more.
+fn access_of(server: &UpstreamServerOptions, client: &UpstreamClient) -> String {
+    let ServerReach::Program(reach) = client.reach(&server.name) else { return String::new() };
+    if let Some(asks) = reach.asks {
+        return format!("; its settings ask {asks}, which no person has allowed");
+    }
+    if reach.is_open { "; it runs without a sandbox".to_owned() } else { String::new() }
 }
 
 /// What was accepted, from a store that needs no upgrade: `doctor` changes nothing.

@@ -159,7 +159,8 @@ fn target(hook: &Global, own: &Target, entry: &Value) -> Result<Target, String> 
         || typed.config
         || typed.database
         || ["PLANWRIGHT_DATA", "PLANWRIGHT_CONFIG", "PLANWRIGHT_DATABASE"].into_iter().any(|name| own(name).is_some());
-    let upstream = server.upstream.iter().filter_map(|text| Some(text.split_once('=')?.0.trim().to_owned())).collect();
+    let name = |text: &String| Some(text.split_once('=')?.0.split(':').next()?.trim().to_owned());
+    let upstream = server.upstream.iter().filter_map(name).collect();
     Ok(Target { global, session, upstream, is_remote: false, names_store })
 }
 

@@ -63,7 +63,8 @@ impl InboxItem {
                 | WaitingFor::UncertainStep { .. }
                 | WaitingFor::StepFailed { .. }
                 | WaitingFor::Paused
-                | WaitingFor::RefusedCalls { .. } => {
+                | WaitingFor::RefusedCalls { .. }
+                | WaitingFor::CannotRun { .. } => {
                     format!("{}{}", card::line(&waiting.plan), card::progress(&waiting.plan, context.screen.width))
                 }
             },

@@ -94,7 +94,8 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
             | WaitingFor::UncertainStep { .. }
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
-            | WaitingFor::Paused => Some(waiting.plan.requirement(&policy.approval).as_str()),
+            | WaitingFor::Paused
+            | WaitingFor::CannotRun { .. } => Some(waiting.plan.requirement(&policy.approval).as_str()),
         };
         WaitingView { require, ..WaitingView::from(waiting) }
     });

@@ -1,0 +1,116 @@
+//! What an upstream server may reach, as a person reads it before accepting it: the same words on every surface.
+
+use serde_json::{Value, json};
+
+use super::ServerName;
+use crate::plan::Digest;
+
+/// What a server may reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ServerReach {
+    /// It runs elsewhere, and is reached at an address.
+    #[default]
+    Address,
+    /// Planwright starts it.
+    Program(ProgramReach),
+}
+
+/// What the program of a server may reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramReach {
+    /// It runs without a sandbox.
+    pub is_open: bool,
+    pub has_network: bool,
+    /// Beside the system and tools.
+    pub reads: Vec<String>,
+    /// It reads them, too.
+    pub writes: Vec<String>,
+    /// What the settings ask for and no person has allowed, such as `to use the network`. It does not count.
+    pub asks: Option<String>,
+    /// Why this system cannot keep the program to it. Then the program is not started.
+    pub not_enforced: Option<String>,
+}
+
+impl ServerReach {
+    /// Lines for a person.
+    pub fn describe(&self, server: &ServerName) -> Vec<String> {
+        match self {
+            Self::Address => {
+                vec![
+                    "It runs elsewhere. What is sent to it leaves this machine, and what it does there is not limited."
+                        .to_owned(),
+                ]
+            }
+            Self::Program(reach) => reach.describe(server),
+        }
+    }
+}
+
+impl ProgramReach {
+    fn describe(&self, server: &ServerName) -> Vec<String> {
+        if self.is_open {
+            return vec![
+                "It runs without a sandbox: it reads, writes and sends everything that you can, your keys included."
+                    .to_owned(),
+            ];
+        }
+        let list = |paths: &[String]| if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
+        let mut lines = vec!["It runs in the sandbox (docs/sandbox.md).".to_owned()];
+        if self.reads.is_empty() {
+            lines.push("  reads: the system, tools, and what it may write".to_owned());
+        } else {
+            lines.push(format!("  reads: the system, tools, what it may write, and {}", list(&self.reads)));
+        }
+        lines.push(format!("  writes: {}", list(&self.writes)));
+        lines.push(match self.has_network {
+            true => "  network: all of it, with what listens on this machine".to_owned(),
+            false => "  network: none".to_owned(),
+        });
+        if let Some(asks) = &self.asks {
+            lines.push(format!(
+                "  Its settings ask {asks}, which no person has allowed. `planwright mcp-server accept {server} --allow-access` allows it."
+            ));
+        }
+        if let Some(reason) = &self.not_enforced {
+            lines.push(format!(
+                "  This system cannot enforce that, so the program is not started: {reason}. With `sandbox = \"open\"` in its settings, \
+                 `planwright mcp-server accept {server} --allow-access` lets it run without a sandbox."
+            ));
+        }
+        lines
+    }
+}
+
+/// Names what the settings ask for a server to reach.
+pub fn reach_digest(server: &ServerName, asked: &Value) -> Digest {
+    Digest::of_value("planwright-upstream-reach-v1", &json!([server.as_str(), asked]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_reads_what_a_program_may_reach() {
+        let server: ServerName = "files".parse().unwrap();
+        let reach = ProgramReach {
+            writes: vec!["/data/mcp/files".to_owned(), "/home/me/notes".to_owned()],
+            asks: Some("to use the network".to_owned()),
+            ..ProgramReach::default()
+        };
+        assert_eq!(
+            ServerReach::Program(reach).describe(&server),
+            [
+                "It runs in the sandbox (docs/sandbox.md).",
+                "  reads: the system, tools, and what it may write",
+                "  writes: /data/mcp/files, /home/me/notes",
+                "  network: none",
+                "  Its settings ask to use the network, which no person has allowed. `planwright mcp-server accept files \
+                 --allow-access` allows it.",
+            ]
+        );
+        let open = ProgramReach { is_open: true, ..ProgramReach::default() };
+        assert!(ServerReach::Program(open).describe(&server)[0].starts_with("It runs without a sandbox"));
+        assert!(ServerReach::Address.describe(&server)[0].starts_with("It runs elsewhere"));
+    }
+}
