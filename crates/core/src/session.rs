@@ -92,6 +92,11 @@ impl Session {
         self.turn.as_ref()?.waiting_ask()
     }
 
+    /// Whether plan work was ever turned on or off here.
+    pub fn was_plan_work_switched(&self) -> bool {
+        self.plans_made > 0 || self.plan_mode.updated_at != self.opened_at
+    }
+
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
         let plan_mode = PlanModeState::off(identity.clone(), at);
         Self {

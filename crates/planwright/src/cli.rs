@@ -266,8 +266,8 @@ pub(crate) struct McpArgs {
     /// The session to continue: its key (of channel mcp), or channel:key [default: the session of the project folder]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
-    /// The kind of plan to work on in a session without plans; `off` leaves plan work off. A session that has plans stays
-    /// as a person left it [default: document]
+    /// The kind of plan to work on in a new session; `off` leaves plan work off. Where plan work was ever turned on or off, it
+    /// stays as a person left it [default: document, unless the setting `mcp.plan` is `off`]
     #[arg(long, value_name = "STYLE", value_parser = plan_work())]
     pub(crate) plan: Option<PlanWork>,
     /// The project folder that the session works in [default: as it was]

@@ -84,6 +84,7 @@ impl File {
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
         self.gateway.read_variables()?;
+        self.mcp.read_variables()?;
         self.projects.read_variables()?;
         self.telegram.read_variables()?;
         self.notify.read_variables()
@@ -106,6 +107,7 @@ impl File {
         self.sandbox.keep_guarded(stored, own)?;
         self.planning_files.keep_guarded(stored, own)?;
         self.gateway.keep_guarded(stored, own)?;
+        self.mcp.keep_guarded(stored, own)?;
         self.projects.keep_guarded(stored, own)?;
         self.telegram.keep_guarded(stored, own)?;
         self.notify.keep_guarded(stored, own)?;
@@ -175,6 +177,7 @@ impl File {
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
+        settings.extend(McpSection::settings());
         settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
         settings.extend(TelegramSection::settings());
