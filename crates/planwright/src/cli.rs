@@ -10,6 +10,7 @@
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `permissions`: those of `planwright permissions`
 //! - `plan`: those of `planwright plan`
+//! - `workbook`: those of `planwright workbook`
 
 mod approver;
 mod auto;
@@ -21,6 +22,7 @@ mod memory;
 mod operation;
 mod permissions;
 mod plan;
+mod workbook;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,6 +49,7 @@ pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanSubcommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
 };
+pub(crate) use self::workbook::{AdoptArgs, WorkbookAction, WorkbookArgs};
 
 /// A planning runtime for LLM agents: durable, reviewable plans that a person approves.
 #[derive(Debug, Parser)]
@@ -154,6 +157,8 @@ pub(crate) enum CliCommand {
     Sessions(SessionsArgs),
     /// Look at what a session remembers, and save, forget or promote it
     Memory(MemoryArgs),
+    /// Let the agent's workbook begin with notes that lie in a project
+    Workbook(WorkbookArgs),
     /// Let the agent work by itself: start and end runs, and look at them
     #[command(after_help = auto::AUTO)]
     Auto(AutoArgs),
