@@ -37,13 +37,13 @@ fn inputs(world: &World, text: &str) -> Vec<(bool, String)> {
     read.collect()
 }
 
-fn command(world: &World, client: &str, event: &str) -> Command {
+pub(crate) fn command(world: &World, client: &str, event: &str) -> Command {
     let mut command = world.command();
     command.env("HOME", world.path("home")).args(["hook", "--client", client, event]);
     command
 }
 
-fn send(command: &mut Command, input: &str) -> Ran {
+pub(crate) fn send(command: &mut Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A hook that answers without reading has closed its end.
