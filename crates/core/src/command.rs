@@ -175,6 +175,9 @@ pub enum ExternalCommand {
     RecordCallEnd { call: RequestId, tool: String, outcome: StepOutcome },
     /// A call to an upstream server was refused. It is counted with the plan that is carried out.
     RecordRefused { tool: String, arguments: Value, refusal: Refusal },
+    /// A hook of the agent's client decided about a call of one of the client's own tools. It is counted with the plan that is
+    /// carried out.
+    CountCall { permissions: PermissionCounts },
 }
 
 /// What only a person decides.

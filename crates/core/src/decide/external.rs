@@ -52,6 +52,11 @@ impl Decider<'_> {
                 let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
                 Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
             }
+            ExternalCommand::CountCall { permissions } => {
+                let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
+                let counted = |plan: &Plan| permissions_counted(plan, plan.execution.as_ref()?, None, *permissions);
+                Ok(self.snapshot.active().filter(executing).and_then(counted).into_iter().collect())
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -118,6 +118,22 @@ fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
     assert_eq!(world.active().execution.as_ref().unwrap().steps[0].permissions.refused, 1);
     let plan = world.active().id.clone();
     refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
+}
+
+#[test]
+fn calls_that_a_hook_decided_about_are_counted_while_a_plan_is_carried_out() {
+    let count = |permissions| Command::External(ExternalCommand::CountCall { permissions });
+    let mut world = World::ready_document("- [ ] one");
+    world.approve(Selection::All).unwrap();
+    assert!(world.agent(count(PermissionCounts::COVERED)).unwrap().is_empty(), "nothing is carried out yet");
+    world.agent(report_external(None, StepStatus::InProgress)).unwrap();
+    for permissions in [PermissionCounts::COVERED, PermissionCounts::ASKED, PermissionCounts::COVERED] {
+        assert_eq!(names(&world.agent(count(permissions)).unwrap()), ["permissions_counted"]);
+    }
+    let counted = world.active().execution.as_ref().unwrap().permissions();
+    assert_eq!(counted, PermissionCounts { covered: 2, asked: 1, refused: 0 });
+    world.agent(report_external(None, StepStatus::Completed)).unwrap();
+    assert!(world.agent(count(PermissionCounts::COVERED)).unwrap().is_empty(), "it has ended");
 }
 
 #[test]

@@ -6,8 +6,10 @@
 //! - `at_stop`: the reminder of open steps
 //! - `changed_files`: the files that a call changes
 //! - `client_files`: the entries of servers in the files of each client
+//! - `counts`: how calls were permitted, counted with the plan
 //! - `deadline`: one answer, in time
 //! - `memory`: what the hooks remember of a session
+//! - `network`: the hosts that a plan names
 //! - `outcome`: how a call of a client's tool ended
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
 //! - `start`: what comes back at the start and after a compaction
@@ -19,8 +21,10 @@ mod approved;
 mod at_stop;
 mod changed_files;
 mod client_files;
+mod counts;
 mod deadline;
 mod memory;
+mod network;
 mod outcome;
 mod server_entries;
 mod start;
@@ -49,8 +53,10 @@ use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
+use self::counts::CountedCall;
 use self::deadline::OneAnswer;
 use self::server_entries::{ServerEntry, Target};
+use self::tools::ToolKind;
 use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
 
 pub(crate) use self::deadline::CLIENT_SECONDS;
@@ -70,8 +76,9 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
     let input = read.map_err(|error| error.to_string()).and_then(|_| HookInput::read(client, &text));
+    let mut counted = Vec::new();
     let found = match (event, input) {
-        (HookEvent::PreToolUse, Ok(input)) => before_call(global, client, &input).await.answer(client),
+        (HookEvent::PreToolUse, Ok(input)) => before_call(global, client, &input, &mut counted).await.answer(client),
         (HookEvent::PreToolUse, Err(reason)) => {
             HookDecision::Deny(format!("Planwright cannot read this call: {reason}.")).answer(client)
         }
@@ -84,20 +91,32 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
         }
     };
     answer.give(found.as_ref())?;
+    // The client has its answer, and a store that is busy does not hold it up.
+    counts::record(counted, client).await;
     Ok(Exit::Done)
 }
 
-fn silent(found: Result<Option<Value>, Failure>) -> Option<Value> {
+fn silent<T>(found: Result<Option<T>, Failure>) -> Option<T> {
     found.unwrap_or_else(|failure| {
         tracing::debug!(event = "hook_failed", "{}", failure.message());
         None
     })
 }
 
-async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
+/// What the hook says before a call. `counted` gets what a plan that is carried out decided.
+async fn before_call(
+    global: &Global,
+    client: ClientName,
+    input: &HookInput,
+    counted: &mut Vec<CountedCall>,
+) -> HookDecision {
     let HookInput { place, request, .. } = input;
     let ToolRequest { tool, input } = request;
     let is_shell = tools::is_shell(client, tool);
+    if tools::is_reader(client, tool, input) && tools::kind(tool) == ToolKind::Network {
+        return silent(network::by_plan(global, client, place, request, counted).await.map(Some))
+            .unwrap_or(HookDecision::Pass);
+    }
     if tools::is_reader(client, tool, input)
         || (is_shell && tools::is_reading_line(input, &place.project, &place.folder))
     {
@@ -114,7 +133,7 @@ async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> 
     let mut strictest = None;
     for server in servers.iter().filter(|server| !server.is_own_again) {
         let found = match &server.target {
-            Ok(target) => by_plan(server, target, place, request, is_shell).await,
+            Ok(target) => by_plan(server, target, place, request, is_shell, counted).await,
             Err(reason) => {
                 Err(Failure::usage(format!("{} does not tell where the plans are: {reason}", described(server))))
             }
@@ -138,6 +157,7 @@ async fn by_plan(
     place: &HookPlace,
     request: &ToolRequest,
     is_shell: bool,
+    counted: &mut Vec<CountedCall>,
 ) -> Result<HookDecision, Failure> {
     let (snapshot, ledger) = match session_of(target, &place.project).await? {
         Lookup::Found(snapshot, ledger) => (snapshot, ledger),
@@ -155,13 +175,14 @@ async fn by_plan(
         )));
     }
     let settings = Settings::read(&target.global)?;
-    let engine = Engine::new(ledger, settings.policy.clone());
+    let engine = engine_of(&settings, ledger);
     let policy = engine.approvals().policy().await.map_err(Failure::from)?;
     if let Err(refusal) = plan.check_approved(&policy.approval, &policy.approvers, engine.now()) {
         return Ok(HookDecision::Deny(refusal.message));
     }
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
+    counted.push(CountedCall::new(engine, plan, outcome.permission));
     Ok(match outcome.permission {
         Permission::Allow => HookDecision::Allow(reason),
         Permission::Ask => HookDecision::Ask(reason),

@@ -14,6 +14,7 @@ mod chat_terminal;
 mod chat_typed_ahead;
 mod client_dialects;
 mod client_files;
+mod client_grants;
 mod client_hooks;
 mod client_notes;
 mod client_programs;

@@ -117,6 +117,19 @@ impl HookDecision {
     }
 }
 
+/// Whether the client asks its person about a single call when the hook says so.
+pub(super) const fn can_ask(client: ClientName) -> bool {
+    match client {
+        ClientName::ClaudeCode | ClientName::Vscode => true,
+        ClientName::Codex
+        | ClientName::Gemini
+        | ClientName::Goose
+        | ClientName::Opencode
+        | ClientName::Cursor
+        | ClientName::Zed => false,
+    }
+}
+
 /// The client's own name of the event.
 pub(super) fn event_name(details: &Map<String, Value>) -> Option<&str> {
     ["hook_event_name", "hookEventName", "event"].iter().find_map(|field| details.get(*field)?.as_str())

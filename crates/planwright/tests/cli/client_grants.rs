@@ -1,0 +1,104 @@
+//! What an approved plan permits of a client's calls: counted with its execution, also for hosts, and ended with the plan.
+
+use serde_json::{Value, json};
+
+use crate::client_dialects::{decision, draft};
+use crate::mcp::talk;
+use crate::world::World;
+
+const NEEDS: &str = "# One\n\n- [ ] one\n- [ ] two\n\n```planwright-needs\nfiles = [\"src/**\"]\nnetwork = [\"crates.io\", \"*.rs.example\"]\n```\n";
+
+fn approve(world: &World) {
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
+}
+
+fn report(world: &World, status: &str) {
+    let call = json!({
+        "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "params": { "name": "plan_progress", "arguments": { "status": status } },
+    });
+    talk(world, "mcp", &[&call.to_string()]).done();
+}
+
+fn write(path: &str) -> Value {
+    json!({ "file_path": path, "content": "x" })
+}
+
+fn counts(world: &World) -> Value {
+    world.json("plan show")["execution"]["permissions"].clone()
+}
+
+#[test]
+fn calls_that_the_hook_decided_about_are_counted_in_the_execution() {
+    let world = World::new();
+    draft(&world, NEEDS);
+    approve(&world);
+    report(&world, "in_progress");
+    for (client, tool, path, expected) in [
+        ("claude-code", "Write", "src/a.rs", "allow"),
+        ("claude-code", "Edit", "src/b.rs", "allow"),
+        ("claude-code", "Write", "README.md", "ask"),
+        ("gemini", "write_file", "README.md", "block"),
+        ("claude-code", "Read", "README.md", "pass"),
+    ] {
+        assert_eq!(decision(&world, client, tool, &write(path)).0, expected, "{client} {path}");
+    }
+    assert_eq!(counts(&world), json!({ "covered": 2, "asked": 1, "refused": 1 }));
+    world.run("plan status").done().says("2 calls");
+    world.run("verify").done();
+}
+
+#[test]
+fn the_hosts_that_a_plan_names_are_read_without_a_question_and_others_are_not() {
+    let world = World::new();
+    let fetch = |client: &str, tool: &str, input: Value| decision(&world, client, tool, &input).0;
+    let crates = json!({ "url": "https://crates.io/serde", "prompt": "look" });
+    draft(&world, NEEDS);
+    assert_eq!(fetch("claude-code", "WebFetch", crates.clone()), "pass", "reading passes before the approval");
+    approve(&world);
+    for (client, tool, input, expected) in [
+        ("claude-code", "WebFetch", crates.clone(), "allow"),
+        ("claude-code", "WebFetch", json!({ "url": "https://docs.rs.example" }), "allow"),
+        ("claude-code", "WebFetch", json!({ "url": "https://crates.io@evil.example" }), "ask"),
+        ("claude-code", "WebFetch", json!({ "url": "https://evil.example" }), "ask"),
+        ("claude-code", "WebSearch", json!({ "query": "serde" }), "pass"),
+        ("vscode", "fetch_webpage", json!({ "urls": ["https://crates.io", "https://evil.example"] }), "ask"),
+        ("gemini", "web_fetch", json!({ "prompt": "Read https://evil.example now" }), "block"),
+        ("gemini", "web_fetch", json!({ "prompt": "Read https://crates.io/a now" }), "pass"),
+        ("opencode", "webfetch", json!({ "url": "https://evil.example" }), "block"),
+    ] {
+        assert_eq!(fetch(client, tool, input.clone()), expected, "{client} {input}");
+    }
+    report(&world, "done");
+    report(&world, "done");
+    assert_eq!(fetch("claude-code", "WebFetch", crates.clone()), "pass", "the grant ends with the plan");
+
+    // Reading never waits for a store.
+    let world = World::new();
+    draft(&world, NEEDS);
+    world.write("planwright.toml", "[approval\n");
+    assert_eq!(decision(&world, "claude-code", "WebFetch", &crates).0, "pass");
+}
+
+#[test]
+fn a_grant_ends_with_a_revision_and_with_a_pause() {
+    let world = World::new();
+    draft(&world, NEEDS);
+    let shown = world.json("plan show");
+    world.run(&format!("plan approve --step-by-step --digest {}", shown["digest"].as_str().unwrap())).done();
+    let edit = || decision(&world, "claude-code", "Write", &write("src/a.rs"));
+    assert_eq!(edit().0, "allow");
+    report(&world, "done");
+    let (word, reason) = edit();
+    assert!(word == "deny" && reason.contains("paused"), "{word}: {reason}");
+    world.run("plan resume").done();
+    assert_eq!(edit().0, "allow", "a person let it go on");
+    draft(&world, &NEEDS.replace("- [ ] two", "- [ ] three"));
+    let (word, reason) = edit();
+    assert!(word == "deny" && reason.contains("waits for a person's approval"), "{word}: {reason}");
+    approve(&world);
+    assert_eq!(edit().0, "allow");
+    world.run("plan cancel").done();
+    assert_eq!(edit().0, "deny");
+}
