@@ -45,7 +45,7 @@ fn calls_that_the_hook_decided_about_are_counted_in_the_execution() {
         assert_eq!(decision(&world, client, tool, &write(path)).0, expected, "{client} {path}");
     }
     assert_eq!(counts(&world), json!({ "covered": 2, "asked": 1, "refused": 1 }));
-    world.run("plan status").done().says("2 calls");
+    world.run("plan status").done().says("2 covered by the plan, 1 asked, 1 refused");
     world.run("verify").done();
 }
 
@@ -92,7 +92,7 @@ fn a_grant_ends_with_a_revision_and_with_a_pause() {
     report(&world, "done");
     let (word, reason) = edit();
     assert!(word == "deny" && reason.contains("paused"), "{word}: {reason}");
-    world.run("plan resume").done();
+    world.run("plan resume");
     assert_eq!(edit().0, "allow", "a person let it go on");
     draft(&world, &NEEDS.replace("- [ ] two", "- [ ] three"));
     let (word, reason) = edit();
