@@ -97,6 +97,12 @@ pub(super) fn edits(client: ClientName, scope: InstallScope, setup: &Setup) -> R
             let hooks = folder.join("hooks/hooks.json");
             let text = gemini_hooks(setup, &hooks);
             vec![
+                // Its own question about each call holds edits back where the hook cannot.
+                ConfigEdit::JsonDefault {
+                    file: base.join(".gemini/settings.json"),
+                    path: &["security", "disableYoloMode"],
+                    value: json!(true),
+                },
                 own_file(folder.join("gemini-extension.json"), with_program(GEMINI_EXTENSION, setup)),
                 own_file(folder.join("GEMINI.md"), GEMINI_CONTEXT.to_owned()),
                 own_file(hooks, text),
@@ -212,6 +218,8 @@ fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
         hook(&hooks, &["hooks", "PostToolUse"], HookEvent::PostToolUse, plain(setup, client, HookEvent::PostToolUse)),
         hook(&hooks, &["hooks", "Stop"], HookEvent::Stop, plain(setup, client, HookEvent::Stop)),
         ConfigEdit::OwnFile { file: folder.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
+        // Its sandbox and its own question hold edits back where the hook cannot.
+        ConfigEdit::TomlDefault { file: folder.join("config.toml"), key: "approval_policy", value: "on-request" },
     ]
 }
 
