@@ -178,6 +178,10 @@ pub enum ExternalCommand {
     /// A hook of the agent's client decided about a call of one of the client's own tools. It is counted with the plan that is
     /// carried out.
     CountCall { permissions: PermissionCounts },
+    /// A hook asks a person about a call of one of the client's own tools. The same call is asked about once.
+    AskClientCall { tool: String, arguments: Value, reason: String },
+    /// The agent makes such a call, which was permitted once.
+    TakeClientCall { ask: AskId },
 }
 
 /// What only a person decides.

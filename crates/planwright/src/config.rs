@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `guarded`: the settings that live in the store
+//! - `hook`: the hooks of clients
 //! - `mcp`, `mcp_file`: plan work over MCP, and upstream MCP servers, read, and added to the file
 //! - `memory`: how memories are found
 //! - `notify`: what people are told, where and when
@@ -28,6 +29,7 @@ mod auto;
 mod file;
 mod gateway;
 pub(crate) mod guarded;
+mod hook;
 mod mcp;
 pub(crate) mod mcp_file;
 mod memory;
@@ -64,6 +66,7 @@ use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
 use self::guarded::GuardedSettings;
+pub(crate) use self::hook::HookAsk;
 pub(crate) use self::mcp::McpPlan;
 pub(crate) use self::reference::{setting_default, settings_help};
 pub(crate) use self::sandbox::SandboxSettings;
@@ -97,6 +100,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_servers: Vec<UpstreamServerOptions>,
     /// Whether agents that come over MCP begin with plan work.
     pub(crate) mcp_plan: McpPlan,
+    /// Where people are asked about a call that a hook may not let pass by itself.
+    pub(crate) hook_ask: HookAsk,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -166,6 +171,7 @@ impl Settings {
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
         let mcp_plan = file.mcp.plan();
+        let hook_ask = file.hook.ask();
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -190,6 +196,7 @@ impl Settings {
             permissions,
             mcp_servers,
             mcp_plan,
+            hook_ask,
             gateway_options,
             gateway_start,
             telegram,

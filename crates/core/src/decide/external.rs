@@ -52,6 +52,8 @@ impl Decider<'_> {
                 let refused = SessionEvent::GatewayRefused { tool, arguments, refusal, plan };
                 Ok(std::iter::once(Event::Session(refused)).chain(self.count_refused()).collect())
             }
+            ExternalCommand::AskClientCall { tool, arguments, reason } => self.ask_client_call(tool, arguments, reason),
+            ExternalCommand::TakeClientCall { ask } => self.take_client_call(ask),
             ExternalCommand::CountCall { permissions } => {
                 let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
                 let counted = |plan: &Plan| permissions_counted(plan, plan.execution.as_ref()?, None, *permissions);

@@ -8,6 +8,7 @@
 //! - `client_files`: the entries of servers in the files of each client
 //! - `counts`: how calls were permitted, counted with the plan
 //! - `deadline`: one answer, in time
+//! - `inbox`: calls that a person is asked about in Planwright's inbox
 //! - `memory`: what the hooks remember of a session
 //! - `network`: the hosts that a plan names
 //! - `outcome`: how a call of a client's tool ended
@@ -23,6 +24,7 @@ mod changed_files;
 mod client_files;
 mod counts;
 mod deadline;
+mod inbox;
 mod memory;
 mod network;
 mod outcome;
@@ -182,6 +184,9 @@ async fn by_plan(
     }
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
+    if outcome.permission == Permission::Ask && inbox::is_asked_here(&engine, &settings).await? {
+        return inbox::decide(&engine, &snapshot, plan, request, &reason).await;
+    }
     counted.push(CountedCall::new(engine, plan, outcome.permission));
     Ok(match outcome.permission {
         Permission::Allow => HookDecision::Allow(reason),

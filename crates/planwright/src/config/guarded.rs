@@ -16,11 +16,12 @@ use super::telegram::TelegramSection;
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 15] = [
+pub(crate) const GUARDED: [&str; 16] = [
     "gateway.reads",
     "gateway.result_bytes",
     "gateway.start_seconds",
     "gateway.writes",
+    "hook.ask",
     "mcp.plan",
     TRUST,
     "plan.standing_approval",
@@ -105,9 +106,10 @@ pub(super) fn bot(telegram: &TelegramSection) -> GuardedSettings {
 }
 
 /// The value in force of a setting: the stored one, unless this process asks for a stricter one.
-pub(super) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a str>) -> Option<&'a str> {
+pub(crate) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a str>) -> Option<&'a str> {
     match key {
         "mcp.plan" => return if own == Some("on") { own } else { stored },
+        "hook.ask" => return if own == Some("inbox") { own } else { stored },
         "sandbox.level" => {}
         _ => return stored,
     }

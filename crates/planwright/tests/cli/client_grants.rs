@@ -102,3 +102,91 @@ fn a_grant_ends_with_a_revision_and_with_a_pause() {
     world.run("plan cancel").done();
     assert_eq!(edit().0, "deny");
 }
+
+/// A call that the plan does not cover, with the setting in the store.
+fn asking() -> World {
+    let world = World::new();
+    draft(&world, NEEDS);
+    approve(&world);
+    report(&world, "in_progress");
+    world.run("config set hook.ask inbox").done();
+    world
+}
+
+fn push() -> Value {
+    json!({ "command": "git push" })
+}
+
+fn waiting(world: &World) -> Vec<Value> {
+    let items = world.json("inbox")["items"].as_array().unwrap().clone();
+    items.into_iter().filter(|item| item["kind"] == "permission").collect()
+}
+
+/// The person answers about the call that waits.
+fn answer(world: &World, choice: &str) {
+    let items = waiting(world);
+    let (id, code) = (items[0]["id"].as_str().unwrap(), items[0]["call"]["code"].as_str().unwrap());
+    let (grant, words) = choice.split_once(' ').unwrap_or((choice, ""));
+    world.run(&format!("inbox answer {id} {grant} --digest {code} {words}")).done();
+}
+
+#[test]
+fn a_call_that_is_asked_about_in_the_inbox_passes_once_it_is_permitted() {
+    for (client, tool) in [("claude-code", "Bash"), ("codex", "Bash"), ("gemini", "run_shell_command")] {
+        let world = asking();
+        let passes = if client == "claude-code" { "allow" } else { "pass" };
+        let again = || decision(&world, client, tool, &push());
+        for _ in 0..2 {
+            let (word, reason) = again();
+            assert!(["deny", "block"].contains(&word.as_str()) && reason.contains("inbox"), "{client}: {word}: {reason}");
+        }
+        let items = waiting(&world);
+        assert_eq!(items.len(), 1, "{client}: it is asked about once");
+        assert_eq!(items[0]["choices"], json!(["once", "plan", "no"]), "{client}");
+        answer(&world, "once");
+        assert_eq!(waiting(&world), Vec::<Value>::new());
+        assert_eq!(again().0, passes, "{client}");
+        assert_ne!(again().0, passes, "{client}: once");
+        answer(&world, "plan");
+        assert_eq!((again().0.as_str(), again().0.as_str()), (passes, passes), "{client}: while the plan is carried out");
+        // Another call is another question.
+        assert_ne!(decision(&world, client, tool, &json!({ "command": "git push --force" })).0, passes);
+        answer(&world, "no -- never by force");
+        let (_, reason) = decision(&world, client, tool, &json!({ "command": "git push --force" }));
+        assert!(reason.contains("did not permit") && reason.contains("never by force"), "{client}: {reason}");
+        assert_eq!(counts(&world)["asked"], 3, "{client}");
+        world.run("verify").done();
+    }
+}
+
+#[test]
+fn what_was_asked_and_permitted_beside_a_plan_ends_with_it() {
+    let world = asking();
+    let again = || decision(&world, "claude-code", "Bash", &push());
+    again();
+    answer(&world, "plan");
+    assert_eq!(again().0, "allow");
+    decision(&world, "claude-code", "Bash", &json!({ "command": "make" }));
+    assert_eq!(waiting(&world).len(), 1);
+    draft(&world, &NEEDS.replace("- [ ] two", "- [ ] three"));
+    assert_eq!(waiting(&world), Vec::<Value>::new(), "a revision ends it");
+    approve(&world);
+    let (word, reason) = again();
+    assert!(word == "deny" && reason.contains("inbox"), "{word}: {reason}");
+    world.run("plan cancel").done();
+    assert_eq!(waiting(&world), Vec::<Value>::new());
+    world.run("verify").done();
+}
+
+/// The store has it, so an agent's variable does not bring the question back into its own program.
+#[test]
+fn where_a_person_is_asked_stands_in_the_store() {
+    let world = asking();
+    world.write("planwright.toml", "[hook]\nask = \"client\"\n");
+    let (word, _) = decision(&world, "claude-code", "Bash", &push());
+    assert_eq!(word, "deny");
+    world.run("config unset hook.ask").done();
+    assert_eq!(decision(&world, "claude-code", "Bash", &json!({ "command": "make" })).0, "ask");
+    world.write("planwright.toml", "[hook]\nask = \"inbox\"\n");
+    assert_eq!(decision(&world, "claude-code", "Bash", &json!({ "command": "make all" })).0, "deny", "it is stricter");
+}
