@@ -143,7 +143,9 @@ impl Asks {
         match context.find_committed(self.agent.engine()).await? {
             Some(committed) => match answered_turn(&committed.events) {
                 Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
-                None => Ok(answered_client_call(&committed.events).map(|message| Answer::text(context.session(), message))),
+                None => {
+                    Ok(answered_client_call(&committed.events).map(|message| Answer::text(context.session(), message)))
+                }
             },
             None => Ok(None),
         }

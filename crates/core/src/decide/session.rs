@@ -95,7 +95,11 @@ impl Decider<'_> {
             && self.context.by.kind == ActorKind::Person
             && session.identity.channel == Channel::Mcp
             && !session.was_plan_work_switched();
-        Ok(if mode.enabled || is_kept_off { vec![Event::Session(SessionEvent::PlanModeDisabled { end })] } else { Vec::new() })
+        Ok(if mode.enabled || is_kept_off {
+            vec![Event::Session(SessionEvent::PlanModeDisabled { end })]
+        } else {
+            Vec::new()
+        })
     }
 
     /// An empty plan is cancelled, a plan under way is closed with what was done, any other is parked as it is.

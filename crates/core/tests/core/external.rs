@@ -1,7 +1,9 @@
 //! What the agent of another program does through MCP.
 
 use planwright_core::ask::{AskAnswer, Grant};
-use planwright_core::command::{AnswerCommand, CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
+use planwright_core::command::{
+    AnswerCommand, CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome,
+};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::{PermissionCounts, StepStatus};

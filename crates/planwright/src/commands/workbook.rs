@@ -27,8 +27,11 @@ pub(crate) async fn run(global: &Global, arguments: WorkbookArgs) -> ExitResult 
     for which in DocumentKind::ALL {
         *found.get_mut(which) = read(&folder.join(which.file_name()), most)?;
     }
-    let adopted: Vec<&str> =
-        DocumentKind::ALL.into_iter().filter(|which| found.get(*which).is_some()).map(DocumentKind::file_name).collect();
+    let adopted: Vec<&str> = DocumentKind::ALL
+        .into_iter()
+        .filter(|which| found.get(*which).is_some())
+        .map(DocumentKind::file_name)
+        .collect();
     if adopted.is_empty() {
         let names: Vec<_> = DocumentKind::ALL.into_iter().map(DocumentKind::file_name).collect();
         return Err(Failure::not_found(format!("{} has none of {}", folder.display(), names.join(", "))));

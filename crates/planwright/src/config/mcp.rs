@@ -14,8 +14,8 @@ use planwright_sandbox::SandboxLevel;
 use planwright_upstream::{PassedRequests, Reach, UpstreamServerOptions};
 use serde::Deserialize;
 
-use super::sandbox::AbsolutePath;
 use super::guarded::{self, GuardedSettings};
+use super::sandbox::AbsolutePath;
 use super::setting::{Check as _, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, variable_of};
 use super::variables::{in_file, variable};
 use crate::failure::Failure;

@@ -138,7 +138,10 @@ fn a_call_that_is_asked_about_in_the_inbox_passes_once_it_is_permitted() {
         let again = || decision(&world, client, tool, &push());
         for _ in 0..2 {
             let (word, reason) = again();
-            assert!(["deny", "block"].contains(&word.as_str()) && reason.contains("inbox"), "{client}: {word}: {reason}");
+            assert!(
+                ["deny", "block"].contains(&word.as_str()) && reason.contains("inbox"),
+                "{client}: {word}: {reason}"
+            );
         }
         let items = waiting(&world);
         assert_eq!(items.len(), 1, "{client}: it is asked about once");
@@ -148,7 +151,11 @@ fn a_call_that_is_asked_about_in_the_inbox_passes_once_it_is_permitted() {
         assert_eq!(again().0, passes, "{client}");
         assert_ne!(again().0, passes, "{client}: once");
         answer(&world, "plan");
-        assert_eq!((again().0.as_str(), again().0.as_str()), (passes, passes), "{client}: while the plan is carried out");
+        assert_eq!(
+            (again().0.as_str(), again().0.as_str()),
+            (passes, passes),
+            "{client}: while the plan is carried out"
+        );
         // Another call is another question.
         assert_ne!(decision(&world, client, tool, &json!({ "command": "git push --force" })).0, passes);
         answer(&world, "no -- never by force");

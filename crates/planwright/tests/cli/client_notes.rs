@@ -82,7 +82,8 @@ fn a_call_is_noted_only_where_a_workbook_is_open() {
         });
         send(&mut command(&world, "claude-code", "post-tool-use"), &details.to_string()).done();
     }
-    let notes = world.run("plan files show progress").done().stdout + &world.run("plan files show findings").done().stdout;
+    let notes =
+        world.run("plan files show progress").done().stdout + &world.run("plan files show findings").done().stdout;
     assert!(!notes.contains("plan_get") && !notes.contains("written"), "{notes}");
 }
 
@@ -117,11 +118,17 @@ fn the_agent_is_reminded_of_open_steps_once_for_each_state_of_the_plan() {
         let shown = world.json("plan show");
         world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
         let first = reminder(&world, client);
-        assert!(first.as_ref().is_some_and(|text| text.contains("0 of 2") && text.contains("count")), "{client}: {first:?}");
+        assert!(
+            first.as_ref().is_some_and(|text| text.contains("0 of 2") && text.contains("count")),
+            "{client}: {first:?}"
+        );
         assert_eq!(reminder(&world, client), None, "{client}: once");
         talk(&world, "mcp", &[&call("plan_progress", &json!({ "status": "done" }))]).done();
         let second = reminder(&world, client);
-        assert!(second.as_ref().is_some_and(|text| text.contains("1 of 2") && text.contains("pack")), "{client}: {second:?}");
+        assert!(
+            second.as_ref().is_some_and(|text| text.contains("1 of 2") && text.contains("pack")),
+            "{client}: {second:?}"
+        );
         assert_eq!(reminder(&world, client), None, "{client}: once");
         talk(&world, "mcp", &[&call("plan_progress", &json!({ "status": "done" }))]).done();
         assert_eq!(reminder(&world, client), None, "{client}: nothing is open");

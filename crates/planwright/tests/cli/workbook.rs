@@ -88,9 +88,13 @@ fn deleting_a_session_takes_its_workbook_with_it() {
 #[test]
 fn notes_that_lie_in_a_project_are_adopted_and_nothing_is_overwritten() {
     let world = World::new();
-    let plan = "# Move the shop\n\n## Phases\n\n### Phase 1: look\n- **Status:** in_progress\n- [ ] count the shelves\n";
+    let plan =
+        "# Move the shop\n\n## Phases\n\n### Phase 1: look\n- **Status:** in_progress\n- [ ] count the shelves\n";
     world.run(&format!("plan files on --session {SESSION}")).done();
-    world.run(&format!("workbook adopt --session {SESSION}")).exits(4).complains("task_plan.md, findings.md, progress.md");
+    world
+        .run(&format!("workbook adopt --session {SESSION}"))
+        .exits(4)
+        .complains("task_plan.md, findings.md, progress.md");
     world.write("task_plan.md", plan);
     world.write("findings.md", "# Found\n\nThe shelves are of oak.\n");
     let adopted = world.json(&format!("workbook adopt --session {SESSION}"));
@@ -98,7 +102,10 @@ fn notes_that_lie_in_a_project_are_adopted_and_nothing_is_overwritten() {
     assert_eq!(adopted["title"], "Move the shop");
     assert_eq!(world.run("plan files show").done().stdout, plan);
     assert!(world.run("plan files show findings").done().stdout.contains("of oak"));
-    assert!(world.run("plan files show progress").done().stdout.contains("Move the shop"), "it begins with its template");
+    assert!(
+        world.run("plan files show progress").done().stdout.contains("Move the shop"),
+        "it begins with its template"
+    );
     assert_eq!(world.json("plan files show")["by"]["kind"], "person");
     assert_eq!(std::fs::read_to_string(world.path("task_plan.md")).unwrap(), plan);
     let read = talk(&world, &format!("mcp --session {SESSION}"), &[&call("read_plan", &json!({}))]).done();

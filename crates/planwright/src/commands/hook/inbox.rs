@@ -55,7 +55,8 @@ pub(super) async fn decide(
             Err(error) => Err(error.into()),
         };
     };
-    let permitted = |how: &str| HookDecision::Allow(format!("Plan {}: A person permitted this call {how}.", plan.number));
+    let permitted =
+        |how: &str| HookDecision::Allow(format!("Plan {}: A person permitted this call {how}.", plan.number));
     match asked.answer() {
         None | Some(AskAnswer::Questions { .. }) => Ok(HookDecision::Deny(waiting(reason))),
         Some(AskAnswer::Permission { grant: Grant::Plan | Grant::Always, .. }) => Ok(permitted("for this plan")),

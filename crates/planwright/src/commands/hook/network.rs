@@ -35,7 +35,9 @@ pub(super) async fn by_plan(
         if !matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) || is_paused {
             continue;
         }
-        let Some(needs) = plan.content.declared_needs(|_| true).filter(|needs| !needs.network.is_empty()) else { continue };
+        let Some(needs) = plan.content.declared_needs(|_| true).filter(|needs| !needs.network.is_empty()) else {
+            continue;
+        };
         let engine = engine_of(&Settings::read(&target.global)?, ledger);
         let policy = engine.approvals().policy().await.map_err(Failure::from)?;
         if plan.check_approved(&policy.approval, &policy.approvers, engine.now()).is_err() {
@@ -49,7 +51,10 @@ pub(super) async fn by_plan(
             }
             Some(host) => {
                 let host = host.as_deref().map_or_else(|| "an address that cannot be read".to_owned(), quoted);
-                let reason = format!("Plan {}: The approved plan names the hosts that it reads from, and not {host}.", plan.number);
+                let reason = format!(
+                    "Plan {}: The approved plan names the hosts that it reads from, and not {host}.",
+                    plan.number
+                );
                 (Permission::Ask, HookDecision::Ask(reason))
             }
         };

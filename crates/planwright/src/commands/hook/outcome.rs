@@ -15,8 +15,18 @@ const RESULTS: [&str; 2] = ["tool_response", "tool_output"];
 /// The fields that the reason of a failure is sent in, instead of a result.
 const ERRORS: [&str; 2] = ["error", "error_message"];
 /// Where an answer has its text, the best one first.
-const TEXTS: [&str; 10] =
-    ["llmContent", "text", "content", "output", "aggregated_output", "result", "stdout", "message", "file", "filenames"];
+const TEXTS: [&str; 10] = [
+    "llmContent",
+    "text",
+    "content",
+    "output",
+    "aggregated_output",
+    "result",
+    "stdout",
+    "message",
+    "file",
+    "filenames",
+];
 
 impl CallOutcome {
     /// `None` if the client tells nothing about it.
@@ -84,14 +94,34 @@ mod tests {
     fn the_end_of_a_call_is_read_from_what_each_client_sends() {
         let ended = |details: Value| CallOutcome::of(details.as_object().unwrap());
         for (details, has_failed, text) in [
-            (json!({ "tool_response": { "stdout": "one\ntwo", "stderr": "", "interrupted": false } }), false, "one\ntwo"),
+            (
+                json!({ "tool_response": { "stdout": "one\ntwo", "stderr": "", "interrupted": false } }),
+                false,
+                "one\ntwo",
+            ),
             (json!({ "tool_response": { "type": "text", "file": { "filePath": "/a", "content": "x" } } }), false, "x"),
-            (json!({ "hook_event_name": "PostToolUseFailure", "error": "Exit code 2\nno such file" }), true, "Exit code 2\nno such file"),
+            (
+                json!({ "hook_event_name": "PostToolUseFailure", "error": "Exit code 2\nno such file" }),
+                true,
+                "Exit code 2\nno such file",
+            ),
             (json!({ "hook_event_name": "postToolUseFailure", "error_message": "timed out" }), true, "timed out"),
             (json!({ "event": "PostToolUseFailure" }), true, "the client does not say why"),
-            (json!({ "tool_response": { "llmContent": [{ "text": "a" }, { "text": "b" }], "returnDisplay": "" } }), false, "a\nb"),
-            (json!({ "tool_response": { "llmContent": "x", "error": { "message": "not found", "type": "x" } } }), true, "not found"),
-            (json!({ "tool_output": "{\"exitCode\":1,\"stdout\":\"\",\"stderr\":\"no rule\"}" }), true, "exit code 1: no rule"),
+            (
+                json!({ "tool_response": { "llmContent": [{ "text": "a" }, { "text": "b" }], "returnDisplay": "" } }),
+                false,
+                "a\nb",
+            ),
+            (
+                json!({ "tool_response": { "llmContent": "x", "error": { "message": "not found", "type": "x" } } }),
+                true,
+                "not found",
+            ),
+            (
+                json!({ "tool_output": "{\"exitCode\":1,\"stdout\":\"\",\"stderr\":\"no rule\"}" }),
+                true,
+                "exit code 1: no rule",
+            ),
             (json!({ "tool_output": "{\"exitCode\":0,\"stdout\":\"fine\"}" }), false, "fine"),
             (json!({ "tool_response": { "output": "boom", "metadata": { "exit": 3 } } }), true, "exit code 3: boom"),
             (json!({ "tool_response": [{ "type": "text", "text": "one" }] }), false, "one"),

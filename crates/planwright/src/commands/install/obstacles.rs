@@ -8,7 +8,8 @@ use super::{codex_folder, goose_file, json};
 use crate::cli::ClientName;
 
 /// Said of a client that lets a call pass when the hook is too late.
-const NOTHING_ELSE: &str = "nothing but the hook holds edits back then, and this client lets a call pass when the hook is too late";
+const NOTHING_ELSE: &str =
+    "nothing but the hook holds edits back then, and this client lets a call pass when the hook is too late";
 
 pub(super) fn obstacles(client: ClientName) -> Vec<String> {
     let (Ok(project), Some(home)) = (std::env::current_dir(), dirs::home_dir()) else { return Vec::new() };

@@ -174,8 +174,18 @@ fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<Config
     let mut edits = vec![
         field(servers, &["mcpServers", "planwright"], setup.server()),
         hook(&settings, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
-        hook(&settings, &["hooks", "SessionStart"], HookEvent::SessionStart, plain(setup, client, HookEvent::SessionStart)),
-        hook(&settings, &["hooks", "PostToolUse"], HookEvent::PostToolUse, plain(setup, client, HookEvent::PostToolUse)),
+        hook(
+            &settings,
+            &["hooks", "SessionStart"],
+            HookEvent::SessionStart,
+            plain(setup, client, HookEvent::SessionStart),
+        ),
+        hook(
+            &settings,
+            &["hooks", "PostToolUse"],
+            HookEvent::PostToolUse,
+            plain(setup, client, HookEvent::PostToolUse),
+        ),
         hook(
             &settings,
             &["hooks", "PostToolUseFailure"],
@@ -214,7 +224,12 @@ fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
             text: with_program(CODEX_TABLE, setup),
         },
         hook(&hooks, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
-        hook(&hooks, &["hooks", "SessionStart"], HookEvent::SessionStart, plain(setup, client, HookEvent::SessionStart)),
+        hook(
+            &hooks,
+            &["hooks", "SessionStart"],
+            HookEvent::SessionStart,
+            plain(setup, client, HookEvent::SessionStart),
+        ),
         hook(&hooks, &["hooks", "PostToolUse"], HookEvent::PostToolUse, plain(setup, client, HookEvent::PostToolUse)),
         hook(&hooks, &["hooks", "Stop"], HookEvent::Stop, plain(setup, client, HookEvent::Stop)),
         ConfigEdit::OwnFile { file: folder.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
