@@ -48,7 +48,6 @@ use planwright_engine::ledger::{Ledger, LedgerError};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
-use serde_json::Value;
 
 use super::mcp::named_by_person;
 use crate::cli::{ClientName, Global, HookArgs, HookEvent};

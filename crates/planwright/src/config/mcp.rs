@@ -147,7 +147,7 @@ impl McpSection {
             "mcp",
             "plan",
             Choice::<McpPlan>::kind(),
-            Choice::show(&McpPlan::default()),
+            Choice::<McpPlan>::show(&McpPlan::default()),
             "Whether plan work is on when an agent comes over MCP in a new session. `planwright mcp --plan` says otherwise for its own. In a session that exists it is as a person left it (`planwright plan on`, `planwright plan off`).",
         )]
     }
