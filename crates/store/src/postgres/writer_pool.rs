@@ -327,10 +327,15 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::RecordInRound { arguments, .. }
             | ExternalCommand::RecordAsk { arguments, .. }
             | ExternalCommand::RecordRefused { arguments, .. }
+            | ExternalCommand::AskClientCall { arguments, .. }
             | ExternalCommand::RecordCall(GatewayCallRecord { arguments, .. }),
         ) => arguments.to_string().len(),
         Command::External(
-            ExternalCommand::Report(_) | ExternalCommand::FinalizeRound { .. } | ExternalCommand::RecordCallEnd { .. },
+            ExternalCommand::Report(_)
+            | ExternalCommand::FinalizeRound { .. }
+            | ExternalCommand::RecordCallEnd { .. }
+            | ExternalCommand::CountCall { .. }
+            | ExternalCommand::TakeClientCall { .. },
         ) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
