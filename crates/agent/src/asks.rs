@@ -216,8 +216,8 @@ impl Asks {
     }
 
     async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {
-        let session = self.agent.engine().sessions().get(session).await?;
-        Ok(WaitingAsk::of_session(&session))
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
+        Ok(snapshot.session.as_deref().and_then(WaitingAsk::of_session))
     }
 
     async fn continue_turn(
