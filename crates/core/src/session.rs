@@ -96,9 +96,10 @@ impl Session {
         self.turn.as_ref().and_then(OpenTurn::waiting_ask).or_else(|| Some(&self.waiting_client_ask()?.ask))
     }
 
-    /// The call of a client's tool that a person is asked about, the longest waiting first.
+    /// The call of a client's tool that a person is asked about, the longest waiting first. A turn that is open comes before it.
     pub fn waiting_client_ask(&self) -> Option<&ClientAsk> {
-        let is_here = |asked: &&ClientAsk| self.plan_mode.active_plan.as_ref() == Some(&asked.plan);
+        let is_free = self.turn.is_none();
+        let is_here = |asked: &&ClientAsk| is_free && self.plan_mode.active_plan.as_ref() == Some(&asked.plan);
         self.client_asks.iter().filter(is_here).find(|asked| asked.ask.is_waiting())
     }
 

@@ -32,7 +32,7 @@ pub(super) async fn activity(
         return Ok(Some(Activity::Asking(Box::new(waiting))));
     }
     // The agent of another program works beside its client's question.
-    let is_asked = stored.turn.is_none() && stored.waiting_client_ask().is_some_and(|asked| asked.plan == plan.id);
+    let is_asked = stored.waiting_client_ask().is_some_and(|asked| asked.plan == plan.id);
     if let Some(waiting) = WaitingAsk::of_session(&stored).filter(|_| is_asked) {
         return Ok(Some(Activity::Asking(Box::new(waiting))));
     }
