@@ -29,6 +29,15 @@ export const Planwright = async ({ directory }) => ({
     const answer = hook("pre-tool-use", { project: directory, cwd: directory, servers, tool_name: input.tool, tool_input: output.args });
     if (answer.decision === "block") throw new Error(answer.reason);
   },
+  // What it found out or why it failed is noted in the workbook. Nothing depends on it.
+  "tool.execute.after": async (input, output) => {
+    try {
+      const ended = { output: output.output, metadata: output.metadata };
+      const details = { project: directory, cwd: directory, servers, tool_name: input.tool, tool_input: input.args, tool_response: ended };
+      const { context } = hook("post-tool-use", details);
+      if (context && typeof output.output === "string") output.output += `\n\n${context}`;
+    } catch {}
+  },
   "experimental.session.compacting": async (_input, output) => {
     const { context } = hook("session-start", { project: directory, cwd: directory, servers });
     if (context) output.context.push(context);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use planwright_core::ask::{AskAnswer, AskSubject, Grant};
 use planwright_core::choices::WaitingAsk;
 use planwright_core::command::{AnswerCommand, Command};
-use planwright_core::event::{Event, TurnEvent};
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::ids::{AskId, TurnId};
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -54,6 +54,10 @@ impl Asks {
         let command = AnswerCommand { ask: ask.clone(), digest, answer };
         let engine = context.engine(self.agent.engine());
         let committed = engine.submit(context.session(), context.by(), Command::Answer(command)).await?;
+        if let Some(message) = answered_client_call(&committed.events) {
+            context.progress.answer(message);
+            return Ok(Answer::text(context.session(), message));
+        }
         let Some(turn) = answered_turn(&committed.events) else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
         };
@@ -139,7 +143,9 @@ impl Asks {
         match context.find_committed(self.agent.engine()).await? {
             Some(committed) => match answered_turn(&committed.events) {
                 Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
-                None => Ok(None),
+                None => {
+                    Ok(answered_client_call(&committed.events).map(|message| Answer::text(context.session(), message)))
+                }
             },
             None => Ok(None),
         }
@@ -210,7 +216,8 @@ impl Asks {
     }
 
     async fn waiting(&self, session: &SessionIdentity) -> LedgerResult<Option<WaitingAsk>> {
-        Ok(self.turns.open_turn(session).await?.and_then(|open| WaitingAsk::of(session, &open)))
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
+        Ok(snapshot.session.as_deref().and_then(WaitingAsk::of_session))
     }
 
     async fn continue_turn(
@@ -244,6 +251,17 @@ impl Asks {
 fn unseen(session: &SessionIdentity, ask: WaitingAsk) -> Answer {
     let message = "The agent asks this now, and you had not seen it here. Nothing was answered.";
     Answer::refusal(session, RefusalCode::StaleApproval, message).with_ask(ask)
+}
+
+/// What is said when the hook of a client asked. Its agent makes the call again.
+fn answered_client_call(events: &[Event]) -> Option<&'static str> {
+    events.iter().find_map(|event| match event {
+        Event::Session(SessionEvent::ClientCallAnswered { grant, .. }) if grant.permits() => {
+            Some("Answered. The agent may make the call now.")
+        }
+        Event::Session(SessionEvent::ClientCallAnswered { .. }) => Some("Answered."),
+        _ => None,
+    })
 }
 
 fn answered_turn(events: &[Event]) -> Option<TurnId> {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
+use crate::client_ask::ClientAsk;
+use crate::copy_on_write::CopyOnWrite;
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
 use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
@@ -40,6 +42,7 @@ impl Snapshot {
             }
         }
         self.note_signature(context);
+        let ends_work = event.touches().ends_work;
         match event {
             Event::Session(event) => self.apply_session(event, context),
             Event::Turn { id, event } => {
@@ -67,10 +70,21 @@ impl Snapshot {
                 if let (Some(session), PlanEvent::Superseded { by }) = (&mut self.session, event) {
                     session.plan_mode.replace_active(id, by, context.at);
                 }
+                if ends_work {
+                    self.forget_client_asks(id);
+                }
                 if let Some(plan) = self.plans.get_mut(id) {
                     Arc::make_mut(plan).apply(event, context);
                 }
             }
+        }
+    }
+
+    /// What a person was asked about calls beside a plan ends with it.
+    fn forget_client_asks(&mut self, plan: &PlanId) {
+        let has_some = |session: &CopyOnWrite<Session>| session.client_asks.iter().any(|asked| asked.plan == *plan);
+        if let Some(session) = self.session.as_mut().filter(|session| has_some(session)) {
+            session.client_asks.retain(|asked| asked.plan != *plan);
         }
     }
 
@@ -185,6 +199,15 @@ impl Session {
             SessionEvent::Renamed { title } => self.title.clone_from(title),
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
+            SessionEvent::ClientCallAsked { ask, plan, digest, asked } => {
+                self.client_asks.push(ClientAsk::new(ask.clone(), *digest, asked.clone(), plan.clone(), at));
+            }
+            SessionEvent::ClientCallAnswered { ask, grant, note, .. } => {
+                if let Some(asked) = self.client_asks.iter_mut().find(|asked| asked.ask.id == *ask) {
+                    asked.ask.take_answer(AskAnswer::permission(*grant, note.clone()));
+                }
+            }
+            SessionEvent::ClientCallTaken { ask, .. } => self.client_asks.retain(|asked| asked.ask.id != *ask),
             SessionEvent::ClientSeen { client, added } => {
                 // Entries of earlier versions took the place of those from before the machine's last start.
                 if client.place.is_none() && !*added {
@@ -195,6 +218,7 @@ impl Session {
             SessionEvent::Restored => {
                 self.restored_at = Some(at);
                 self.granted.clear();
+                self.client_asks.clear();
                 // A permission that no process used yet is asked for again.
                 let turns = self.turn.as_mut().into_iter().flat_map(|turn| {
                     let inner = turn.question.as_mut().and_then(|question| question.ask.as_mut());

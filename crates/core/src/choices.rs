@@ -14,7 +14,7 @@ use crate::ids::PlanId;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::waiting::WaitingFor;
 use crate::plan::{Plan, PlanStatus, PlanStyle};
-use crate::session::SessionIdentity;
+use crate::session::{Session, SessionIdentity};
 use crate::turn::OpenTurn;
 use crate::visible::visible;
 
@@ -111,6 +111,15 @@ pub struct WaitingAsk {
 }
 
 impl WaitingAsk {
+    /// What the session asks a person: its open turn, or the hook of its agent's client.
+    pub fn of_session(session: &Session) -> Option<Self> {
+        if let Some(waiting) = session.turn.as_ref().and_then(|turn| Self::of(&session.identity, turn)) {
+            return Some(waiting);
+        }
+        let asked = session.waiting_client_ask()?;
+        Some(Self { session: session.identity.clone(), ask: asked.ask.clone(), plan: Some(asked.plan.clone()) })
+    }
+
     /// What the turn asks, if it waits for an answer.
     pub fn of(session: &SessionIdentity, turn: &OpenTurn) -> Option<Self> {
         let (ask, plan) = (turn.waiting_ask()?.clone(), turn.purpose.plan().cloned());

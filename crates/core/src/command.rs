@@ -198,6 +198,13 @@ pub enum ExternalCommand {
     RecordRefused { tool: String, arguments: Value, refusal: Refusal },
     /// A new version with what the agent answers to comments. Both are written at once.
     Answered { command: Box<ExternalCommand>, answers: ReviewAnswers },
+    /// A hook of the agent's client decided about a call of one of the client's own tools. It is counted with the plan that is
+    /// carried out.
+    CountCall { permissions: PermissionCounts },
+    /// A hook asks a person about a call of one of the client's own tools. The same call is asked about once.
+    AskClientCall { tool: String, arguments: Value, reason: String },
+    /// The agent makes such a call, which was permitted once.
+    TakeClientCall { ask: AskId },
 }
 
 /// What only a person decides.

@@ -9,6 +9,7 @@
 //! - [`presence`], [`approval`], [`door`]: how a person was recognised, what an approval needs, and what every command asks for
 //! - [`call_text`]: a call as a person reads it before it runs
 //! - [`ask`]: what a turn asks a person before it continues
+//! - [`client_ask`]: calls of a client's own tools that a person is asked about here
 //! - [`gate`]: which tools are advertised and may run
 //! - [`gateway`]: what becomes of calls of external agents to upstream tools
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
@@ -49,6 +50,7 @@ pub mod ask;
 pub mod auto;
 pub mod call_text;
 pub mod choices;
+pub mod client_ask;
 pub mod command;
 pub mod conversation;
 pub mod copy_on_write;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
 use crate::auto::AutoState;
+use crate::client_ask::ClientAsk;
 use crate::ids::{MemoryId, PlanId};
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
@@ -57,6 +58,9 @@ pub struct Session {
     /// The calls that a person permitted for the rest of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<GrantedCall>,
+    /// Calls of a client's own tools that a person is or was asked about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_asks: Vec<ClientAsk>,
     /// The last changes of its memory, the newest last, that can be taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_changes: Vec<MemoryChange>,
@@ -87,9 +91,21 @@ impl Session {
         self.turn.as_ref()?.purpose.plan()
     }
 
-    /// What the open turn asks a person.
+    /// What the open turn asks a person, or the hook of a client.
     pub fn waiting_ask(&self) -> Option<&Ask> {
-        self.turn.as_ref()?.waiting_ask()
+        self.turn.as_ref().and_then(OpenTurn::waiting_ask).or_else(|| Some(&self.waiting_client_ask()?.ask))
+    }
+
+    /// The call of a client's tool that a person is asked about, the longest waiting first. A turn that is open comes before it.
+    pub fn waiting_client_ask(&self) -> Option<&ClientAsk> {
+        let is_free = self.turn.is_none();
+        let is_here = |asked: &&ClientAsk| is_free && self.plan_mode.active_plan.as_ref() == Some(&asked.plan);
+        self.client_asks.iter().filter(is_here).find(|asked| asked.ask.is_waiting())
+    }
+
+    /// Whether plan work was ever turned on or off here.
+    pub fn was_plan_work_switched(&self) -> bool {
+        self.plans_made > 0 || self.plan_mode.updated_at != self.opened_at
     }
 
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
@@ -109,6 +125,7 @@ impl Session {
             workbook: None,
             workspace: Workspace::Own,
             granted: Vec::new(),
+            client_asks: Vec::new(),
             memory_changes: Vec::new(),
             settled_offers: Vec::new(),
             auto: None,

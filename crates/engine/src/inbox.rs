@@ -76,7 +76,7 @@ impl Inbox {
         }
     }
 
-    /// What turns ask, the longest waiting first.
+    /// What turns and the hooks of clients ask, the longest waiting first. Of the calls of one session it is the first one.
     pub async fn asks(&self) -> LedgerResult<(Vec<WaitingAsk>, Vec<DamagedRow>)> {
         let (mut asks, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
         loop {
@@ -166,7 +166,7 @@ pub fn waiting_runs(session: &Session) -> Vec<WaitingRun> {
     state.runs.iter().filter_map(waiting).collect()
 }
 
-/// What the session's turn asks, if it waits for an answer.
+/// What the session asks a person, if it waits for an answer.
 pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
-    WaitingAsk::of(&session.identity, session.turn.as_ref()?)
+    WaitingAsk::of_session(session)
 }

@@ -26,7 +26,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{Archive, DocumentKind, Workbook, WorkbookCommand, WriteOrigin, archive};
+use planwright_core::workbook::{Archive, DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, archive};
 use serde_json::Value;
 
 use crate::ledger::{Committed, LedgerResult};
@@ -98,7 +98,18 @@ impl Workbooks {
     }
 
     pub async fn init_as(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
-        self.editor.init(request, new).await
+        self.editor.init(request, new, &Documents::default()).await
+    }
+
+    /// Begins a workbook with documents that were written elsewhere. What is missing begins with its template.
+    pub async fn adopt(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        new: &NewWorkbook,
+        texts: &Documents<Option<String>>,
+    ) -> LedgerResult<InitOutcome> {
+        self.editor.init(self.submitter.request(session, by), new, texts).await
     }
 
     /// Changes a document: `edit` maps its text to the new one. It may be called more than once, because the change is

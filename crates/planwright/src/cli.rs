@@ -10,6 +10,7 @@
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `permissions`: those of `planwright permissions`
 //! - `plan`: those of `planwright plan`
+//! - `workbook`: those of `planwright workbook`
 
 mod approver;
 mod auto;
@@ -21,6 +22,7 @@ mod memory;
 mod operation;
 mod permissions;
 mod plan;
+mod workbook;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -49,6 +51,7 @@ pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanSubcommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
 };
+pub(crate) use self::workbook::{AdoptArgs, WorkbookAction, WorkbookArgs};
 
 /// A planning runtime for LLM agents: durable, reviewable plans that a person approves.
 #[derive(Debug, Parser)]
@@ -156,6 +159,8 @@ pub(crate) enum CliCommand {
     Sessions(SessionsArgs),
     /// Look at what a session remembers, and save, forget or promote it
     Memory(MemoryArgs),
+    /// Let the agent's workbook begin with notes that lie in a project
+    Workbook(WorkbookArgs),
     /// Let the agent work by itself: start and end runs, and look at them
     #[command(after_help = auto::AUTO)]
     Auto(AutoArgs),
@@ -276,8 +281,8 @@ pub(crate) struct McpArgs {
     /// The session to continue: its key (of channel mcp), or channel:key [default: the session of the project folder]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
-    /// The kind of plan to work on in a session without plans; `off` leaves plan work off. A session that has plans stays
-    /// as a person left it [default: document]
+    /// The kind of plan to work on in a new session; `off` leaves plan work off. Where plan work was ever turned on or off, it
+    /// stays as a person left it [default: document, unless the setting `mcp.plan` is `off`]
     #[arg(long, value_name = "STYLE", value_parser = plan_work())]
     pub(crate) plan: Option<PlanWork>,
     /// The project folder that the session works in [default: as it was]

@@ -27,6 +27,7 @@ mod sessions;
 mod telegram;
 mod token;
 mod verify;
+mod workbook;
 
 use self::progress::ProgressLine;
 
@@ -62,6 +63,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         CliCommand::Sessions(arguments) => sessions::run(global, &arguments).await,
         CliCommand::Memory(arguments) => memory::run(global, arguments).await,
+        CliCommand::Workbook(arguments) => workbook::run(global, arguments).await,
         CliCommand::Auto(AutoArgs { of, approver, words }) => {
             auto::run(global, "auto", of, approver.as_deref(), &words).await
         }
@@ -126,6 +128,7 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Chat(_) | CliCommand::Plan(_) | CliCommand::Inbox(_) | CliCommand::Sessions(_) => false,
         CliCommand::Memory(_) | CliCommand::Auto(_) | CliCommand::Goal(_) | CliCommand::Task(_) => false,
         CliCommand::Schedule(_) | CliCommand::Diary(_) | CliCommand::Mcp(_) | CliCommand::Hook(_) => false,
+        CliCommand::Workbook(_) => false,
         // They ask for a person themselves.
         CliCommand::Approver(_) | CliCommand::Config(_) | CliCommand::Dashboard(_) | CliCommand::Serve(_) => false,
         CliCommand::Permissions(_) => false,

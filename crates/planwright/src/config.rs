@@ -5,7 +5,8 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `guarded`: the settings that live in the store
-//! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
+//! - `hook`: the hooks of clients
+//! - `mcp`, `mcp_file`: plan work over MCP, and upstream MCP servers, read, and added to the file
 //! - `memory`: how memories are found
 //! - `notify`: what people are told, where and when
 //! - `planning_files`: the workbook
@@ -28,6 +29,7 @@ mod auto;
 mod file;
 mod gateway;
 pub(crate) mod guarded;
+mod hook;
 mod mcp;
 pub(crate) mod mcp_file;
 mod memory;
@@ -64,6 +66,8 @@ use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
 use self::guarded::GuardedSettings;
+pub(crate) use self::hook::HookAsk;
+pub(crate) use self::mcp::McpPlan;
 pub(crate) use self::reference::{setting_default, settings_help};
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
@@ -94,6 +98,10 @@ pub(crate) struct Settings {
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
     pub(crate) mcp_servers: Vec<UpstreamServerOptions>,
+    /// Whether agents that come over MCP begin with plan work.
+    pub(crate) mcp_plan: McpPlan,
+    /// Where people are asked about a call that a hook may not let pass by itself.
+    pub(crate) hook_ask: HookAsk,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -152,7 +160,7 @@ impl Settings {
         file.read_variables()?;
         let mut guarded = guarded::own(&table);
         guarded.extend(guarded::bot(&file.telegram));
-        let mut mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
+        let mut mcp_servers = mcp::servers(&mut file.mcp, &path, &data)?;
         guarded.extend(guarded::trusted(&mcp_servers));
         guarded.extend(guarded::asked_access(&mcp_servers));
         if let Some(stored) = stored {
@@ -169,6 +177,8 @@ impl Settings {
         let permissions = permissions(&mut file, &path)?;
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
+        let mcp_plan = file.mcp.plan();
+        let hook_ask = file.hook.ask();
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -192,6 +202,8 @@ impl Settings {
             plan_export,
             permissions,
             mcp_servers,
+            mcp_plan,
+            hook_ask,
             gateway_options,
             gateway_start,
             telegram,

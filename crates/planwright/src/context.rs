@@ -29,6 +29,7 @@ use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_notify::NotifyOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
+use planwright_surfaces::mcp::PlanStart;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_telegram::TelegramOptions;
 use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
@@ -37,7 +38,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -106,6 +107,8 @@ pub(crate) struct Served {
     pub(crate) allowed_projects: Vec<PathBuf>,
     pub(crate) gateway_options: GatewayOptions,
     pub(crate) gateway_start: Duration,
+    /// How plan work starts in a new session over MCP.
+    pub(crate) plan_start: PlanStart,
     /// Where this process says something else than the store, in words.
     pub(crate) differences: Vec<String>,
 }
@@ -143,6 +146,13 @@ const VERIFIED_BY_DEFAULT: &str = "this version asks for a passphrase or a passk
 
 /// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
+
+const fn plan_start(plan: McpPlan) -> PlanStart {
+    match plan {
+        McpPlan::On => PlanStart::Ensure(None),
+        McpPlan::Off => PlanStart::Off,
+    }
+}
 
 impl Context {
     pub(crate) async fn open(global: &Global, store: Store) -> Result<Self, Failure> {
@@ -226,6 +236,7 @@ impl Context {
                 allowed_projects: settings.allowed_projects,
                 gateway_options: settings.gateway_options,
                 gateway_start: settings.gateway_start,
+                plan_start: plan_start(settings.mcp_plan),
                 differences: settings.differences,
             },
             screen: Screen::new(global.json),

@@ -265,6 +265,31 @@ pub(super) struct AddStep {
     commands: Option<Vec<String>>,
 }
 
+/// The agent of another program carries the steps out itself, so it need not name anyone.
+#[derive(Debug, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "AddStep")]
+#[expect(dead_code, reason = "the schema only; the fields are read as those of `AddStep`")]
+pub(super) struct ExternalAddStep {
+    /// What is to be done.
+    description: String,
+    /// Leave it out: you carry the step out yourself.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Where to put it, from 1; at the end if absent.
+    #[serde(default)]
+    position: Option<usize>,
+    /// Ids of earlier steps whose outcome it builds on.
+    #[serde(default)]
+    needs: Option<Vec<String>>,
+    /// How it is seen that the step is done.
+    #[serde(default)]
+    verification: Option<String>,
+    /// Shell lines that the step will run, exactly as they will be run. The person approves them with the plan.
+    #[serde(default)]
+    commands: Option<Vec<String>>,
+}
+
 impl TryFrom<AddStep> for NewStep {
     type Error = Refusal;
 
@@ -376,12 +401,12 @@ pub(super) fn external_schema(tool: PlanTool, style: PlanStyle) -> Value {
         PlanTool::SetContent => of::<ExternalSetContent>(),
         PlanTool::Progress => of::<ExternalProgress>(),
         PlanTool::Get => of::<Get>(),
+        PlanTool::AddStep => of::<ExternalAddStep>(),
         PlanTool::AddCall
         | PlanTool::Finalize
         | PlanTool::AwaitDecision
         | PlanTool::CreateDraft
         | PlanTool::SetMetadata
-        | PlanTool::AddStep
         | PlanTool::UpdateStep
         | PlanTool::RemoveStep
         | PlanTool::Submit

@@ -190,6 +190,10 @@ impl ExternalTools {
             parse::<arguments::AwaitDecision>(tool, arguments)?;
             return decision(context.snapshot);
         }
+        let mut arguments = arguments;
+        if tool == PlanTool::AddStep {
+            self.name_agent(&mut arguments);
+        }
         let answers = answers::given(tool, &arguments);
         let command = match command(context.snapshot, tool, arguments, is_upstream) {
             Ok(command) => command,
@@ -213,6 +217,20 @@ impl ExternalTools {
         }
         *shown = Some(Arc::clone(&plan));
         Ok(with_next(answer, &plan))
+    }
+
+    /// A step has an agent, and the agent of another program is none of them: it carries the steps out itself.
+    fn name_agent(&self, arguments: &mut Arguments) {
+        let is_named = match arguments.get("agent") {
+            None | Some(Value::Null) => false,
+            Some(Value::String(name)) => !name.trim().is_empty(),
+            Some(_) => true,
+        };
+        if let Some(first) = self.tools.policy().agents.specialists().first()
+            && !is_named
+        {
+            arguments.insert("agent".to_owned(), json!(first.name));
+        }
     }
 
     /// Records a call to a tool of an upstream server as a step: of the plan in style collect, of a round beside it in the
@@ -429,6 +447,9 @@ fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
     let mut defined = ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) };
     if tool == PlanTool::Finalize && style != PlanStyle::Collect {
         include_str!("descriptions/plan_finalize_round.md").trim_end().clone_into(&mut defined.description);
+    }
+    if tool == PlanTool::AddStep {
+        include_str!("descriptions/plan_add_step_external.md").trim_end().clone_into(&mut defined.description);
     }
     defined
 }

@@ -1,15 +1,19 @@
 //! What a turn asks a person, and the person's answer.
 
+use serde_json::Value;
+
 use crate::actor::ActorKind;
-use crate::ask::{Ask, AskAnswer, AskSubject, Grant};
+use crate::ask::{Ask, AskAnswer, AskSubject, CallToPermit, Grant};
+use crate::client_ask::{self, ClientAsk, MAX_CLIENT_ASKS};
 use crate::command::AnswerCommand;
 use crate::decide::Decider;
+use crate::decide::execution::permissions_counted;
 use crate::door::ToSign;
-use crate::event::{Event, TurnEvent};
+use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::{AskId, ExecutionId, TurnId};
-use crate::plan::PlanStatus;
 use crate::plan::execution::PermissionCounts;
 use crate::plan::risk::tool_risks;
+use crate::plan::{Digest, Plan, PlanStatus};
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::OpenTurn;
@@ -59,21 +63,12 @@ impl Decider<'_> {
     /// The first valid answer of a person counts.
     pub(super) fn answer(&self, command: &AnswerCommand) -> Result<Vec<Event>, Refusal> {
         let AnswerCommand { ask: id, digest, answer } = command;
+        if let Some(asked) = self.snapshot.opened()?.client_asks.iter().find(|asked| asked.ask.id == *id) {
+            return self.answer_client_call(asked, *digest, answer);
+        }
         let open = self.asking_turn(id)?;
         let Some(ask) = &open.ask else { return Err(not_asked(id)) };
-        if self.context.by.kind != ActorKind::Person {
-            return Err(Refusal::policy_denied("Only a person answers what the agent asks."));
-        }
-        if !ask.is_waiting() {
-            return Err(Refusal::conflict("It was answered already."));
-        }
-        if ask.digest != *digest {
-            return Err(Refusal::new(
-                RefusalCode::StaleApproval,
-                "The agent asks something else now. Look at it again before you answer.",
-            ));
-        }
-        ask.subject.check_answer(answer)?;
+        self.check_answered_ask(ask, *digest, answer)?;
         let event = match answer.clone() {
             AskAnswer::Permission { grant, note, arguments } => {
                 if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
@@ -99,6 +94,99 @@ impl Decider<'_> {
             }
         };
         Ok(vec![Event::of_turn(&open.id, event)])
+    }
+
+    fn check_answered_ask(&self, ask: &Ask, digest: Digest, answer: &AskAnswer) -> Result<(), Refusal> {
+        if self.context.by.kind != ActorKind::Person {
+            return Err(Refusal::policy_denied("Only a person answers what the agent asks."));
+        }
+        if !ask.is_waiting() {
+            return Err(Refusal::conflict("It was answered already."));
+        }
+        if ask.digest != digest {
+            return Err(Refusal::new(
+                RefusalCode::StaleApproval,
+                "The agent asks something else now. Look at it again before you answer.",
+            ));
+        }
+        ask.subject.check_answer(answer)
+    }
+
+    /// A person is asked about a call of a client's own tool, beside the approved plan.
+    pub(super) fn ask_client_call(&self, tool: &str, arguments: &Value, reason: &str) -> Result<Vec<Event>, Refusal> {
+        let session = self.snapshot.opened()?;
+        let plan = self.approved_plan()?;
+        if session.client_asks.iter().any(|asked| asked.plan == plan.id && asked.is_about(tool, arguments)) {
+            return Ok(Vec::new());
+        }
+        if session.client_asks.len() >= MAX_CLIENT_ASKS {
+            return Err(Refusal::new(
+                RefusalCode::LimitExceeded,
+                format!("A person was asked about {MAX_CLIENT_ASKS} calls beside this plan, which is the most."),
+            ));
+        }
+        self.policy.limits.check_line("tool", tool)?;
+        self.policy.limits.check_message(&arguments.to_string())?;
+        let asked = CallToPermit {
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            reason: reason.to_owned(),
+            always: None,
+        };
+        let ask = AskId::from(&self.context.request);
+        let digest = client_ask::digest(&ask, &plan.id, &asked);
+        let execution = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+        let counted =
+            execution.and_then(|execution| permissions_counted(plan, execution, None, PermissionCounts::ASKED));
+        let event = SessionEvent::ClientCallAsked { ask, plan: plan.id.clone(), digest, asked };
+        Ok(std::iter::once(Event::Session(event)).chain(counted).collect())
+    }
+
+    /// The agent makes a call that was permitted once; the next one like it is asked about again.
+    pub(super) fn take_client_call(&self, ask: &AskId) -> Result<Vec<Event>, Refusal> {
+        let plan = self.approved_plan()?;
+        let session = self.snapshot.opened()?;
+        let is_permitted = |asked: &&ClientAsk| {
+            let grant = match asked.answer() {
+                Some(AskAnswer::Permission { grant, .. }) => Some(*grant),
+                Some(AskAnswer::Questions { .. }) | None => None,
+            };
+            asked.ask.id == *ask && asked.plan == plan.id && grant == Some(Grant::Once)
+        };
+        let asked = session.client_asks.iter().find(is_permitted).ok_or_else(|| not_asked(ask))?;
+        Ok(vec![Event::Session(SessionEvent::ClientCallTaken { ask: asked.ask.id.clone(), plan: plan.id.clone() })])
+    }
+
+    fn answer_client_call(&self, asked: &ClientAsk, digest: Digest, answer: &AskAnswer) -> Result<Vec<Event>, Refusal> {
+        self.check_answered_ask(&asked.ask, digest, answer)?;
+        let AskAnswer::Permission { grant, note, arguments } = answer else {
+            return Err(Refusal::invalid("The agent asks for permission: answer `once`, `plan` or `no`."));
+        };
+        if arguments.is_some() {
+            return Err(Refusal::invalid(
+                "The client makes this call itself, so its arguments cannot be changed: answer `no` with words instead.",
+            ));
+        }
+        if self.approved_plan().map(|plan| &plan.id).ok() != Some(&asked.plan) {
+            return Err(Refusal::wrong_status("The plan beside which it was asked is over, so nothing is permitted."));
+        }
+        if let (true, AskSubject::Permission(call)) = (grant.permits(), &asked.ask.subject) {
+            self.approval_check(&tool_risks(&call.tool)).check()?;
+        }
+        if let Some(note) = note {
+            self.policy.limits.check_line("answer", note)?;
+        }
+        let (ask, plan) = (asked.ask.id.clone(), asked.plan.clone());
+        let answered = SessionEvent::ClientCallAnswered { ask, plan, grant: *grant, note: note.clone() };
+        Ok(vec![Event::Session(answered)])
+    }
+
+    /// The active plan, if a person has approved it and it is not over.
+    fn approved_plan(&self) -> Result<&Plan, Refusal> {
+        let is_on = self.snapshot.opened()?.plan_mode.enabled;
+        let approved = |plan: &&Plan| matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing);
+        let plan = self.snapshot.active().filter(|_| is_on).filter(approved);
+        plan.ok_or_else(|| Refusal::wrong_status("No approved plan is being worked on."))
     }
 
     /// The open turn, or the question to a specialist that it waits for, whichever asks this.

@@ -64,6 +64,13 @@ impl Decider<'_> {
                 Ok(std::iter::once(Event::Session(refused)).chain(self.count(PermissionCounts::REFUSED)).collect())
             }
             ExternalCommand::Answered { command, answers } => self.with_answers(self.external(command)?, answers),
+            ExternalCommand::AskClientCall { tool, arguments, reason } => self.ask_client_call(tool, arguments, reason),
+            ExternalCommand::TakeClientCall { ask } => self.take_client_call(ask),
+            ExternalCommand::CountCall { permissions } => {
+                let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;
+                let counted = |plan: &Plan| permissions_counted(plan, plan.execution.as_ref()?, None, *permissions);
+                Ok(self.snapshot.active().filter(executing).and_then(counted).into_iter().collect())
+            }
         }
     }
 

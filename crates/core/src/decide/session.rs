@@ -10,7 +10,7 @@ use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::presence::AgentClient;
 use crate::refusal::Refusal;
-use crate::session::ConversationKey;
+use crate::session::{Channel, ConversationKey};
 use crate::workspace::{Undo, Workspace};
 
 /// In characters.
@@ -87,8 +87,18 @@ impl Decider<'_> {
     }
 
     fn leave(&self, end: ModeEnd) -> Result<Vec<Event>, Refusal> {
-        let mode = &self.snapshot.opened()?.plan_mode;
-        Ok(if mode.enabled { vec![Event::Session(SessionEvent::PlanModeDisabled { end })] } else { Vec::new() })
+        let session = self.snapshot.opened()?;
+        let mode = &session.plan_mode;
+        // So that the next start of an agent's client does not turn it on.
+        let is_kept_off = end == ModeEnd::Off
+            && self.context.by.kind == ActorKind::Person
+            && session.identity.channel == Channel::Mcp
+            && !session.was_plan_work_switched();
+        Ok(if mode.enabled || is_kept_off {
+            vec![Event::Session(SessionEvent::PlanModeDisabled { end })]
+        } else {
+            Vec::new()
+        })
     }
 
     /// An empty plan is cancelled, a plan under way is closed with what was done, any other is parked as it is.

@@ -27,7 +27,7 @@ const COMMANDS: [&str; 17] = [
     "uninstall",
 ];
 /// Commands that ask for a person with one of these words behind them.
-const SUBCOMMANDS: [(&str, &[&str]); 7] = [
+const SUBCOMMANDS: [(&str, &[&str]); 8] = [
     ("plan", &["approve", "cancel", "done", "off", "on", "reject", "resume", "revise", "undo", "files"]),
     ("memory", &["accept", "decline", "forget", "promote", "save", "undo"]),
     ("config", &["set", "unset"]),
@@ -35,6 +35,7 @@ const SUBCOMMANDS: [(&str, &[&str]); 7] = [
     ("mcp-server", &["accept", "add", "remove"]),
     ("permissions", &["add", "remove"]),
     ("sessions", &["delete"]),
+    ("workbook", &["adopt"]),
 ];
 /// Of these the words are looked for in the whole line: nothing else is called so.
 const ANYWHERE: [&str; 2] = ["approver", "uninstall"];

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::ask::{GatewayAsk, GatewayCallRecord};
-use crate::ids::{CommentId, PlanId, RequestId};
+use crate::ask::{CallToPermit, GatewayAsk, GatewayCallRecord, Grant};
+use crate::ids::{AskId, CommentId, PlanId, RequestId};
 use crate::mode::ModeEnd;
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::StepOutcome;
 use crate::plan::review::{CommentAnswer, Review, SentWith};
-use crate::plan::{PlanChange, PlanStyle, Touches};
+use crate::plan::{Digest, PlanChange, PlanStyle, Touches};
 use crate::presence::AgentClient;
 use crate::refusal::Refusal;
 use crate::session::Compaction;
@@ -113,6 +113,21 @@ events! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             plan: Option<PlanId>,
         } => { plan: plan.as_ref(), audit: "a call to an upstream server was refused" },
+        /// The hook of an agent's client asked for a call of one of the client's own tools that the approved plan does not cover.
+        "client_call_asked" ClientCallAsked { ask: AskId, plan: PlanId, digest: Digest, asked: CallToPermit } => {
+            plan: plan,
+            audit: "a call of a client's tool was asked about",
+        },
+        /// A person answered about it.
+        "client_call_answered" ClientCallAnswered {
+            ask: AskId,
+            plan: PlanId,
+            grant: Grant,
+            #[serde(rename = "words", default, skip_serializing_if = "Option::is_none")]
+            note: Option<String>,
+        } => { plan: plan, audit: "a call of a client's tool was answered about" },
+        /// The agent makes a call that was permitted once.
+        "client_call_taken" ClientCallTaken { ask: AskId, plan: PlanId } => { plan: plan },
         /// The session was written back from an archive. Approvals before that are history.
         "session_restored" Restored => { audit: "a session was restored from an archive" },
     }

@@ -1,7 +1,9 @@
 //! What the agent of another program does through MCP.
 
-use planwright_core::ask::{GatewayAsk, GatewayCallRecord, GatewayReason};
-use planwright_core::command::{CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome};
+use planwright_core::ask::{AskAnswer, GatewayAsk, GatewayCallRecord, GatewayReason, Grant};
+use planwright_core::command::{
+    AnswerCommand, CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome,
+};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::PlanContent;
@@ -139,6 +141,56 @@ fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
     assert_eq!(counted, PermissionCounts { covered: 1, asked: 2, refused: 2 });
     let plan = world.active().id.clone();
     refused(world.person(Command::Execution(ExecutionCommand::Start { plan })), RefusalCode::WrongStatus, "");
+}
+
+#[test]
+fn calls_that_a_hook_decided_about_are_counted_while_a_plan_is_carried_out() {
+    let count = |permissions| Command::External(ExternalCommand::CountCall { permissions });
+    let mut world = World::ready_document("- [ ] one");
+    world.approve(Selection::All).unwrap();
+    assert!(world.agent(count(PermissionCounts::COVERED)).unwrap().is_empty(), "nothing is carried out yet");
+    world.agent(report_external(None, StepStatus::InProgress)).unwrap();
+    for permissions in [PermissionCounts::COVERED, PermissionCounts::ASKED, PermissionCounts::COVERED] {
+        assert_eq!(names(&world.agent(count(permissions)).unwrap()), ["permissions_counted"]);
+    }
+    let counted = world.active().execution.as_ref().unwrap().permissions();
+    assert_eq!(counted, PermissionCounts { covered: 2, asked: 1, refused: 0 });
+    world.agent(report_external(None, StepStatus::Completed)).unwrap();
+    assert!(world.agent(count(PermissionCounts::COVERED)).unwrap().is_empty(), "it has ended");
+}
+
+#[test]
+fn a_call_of_a_client_is_asked_about_once_and_permitted_by_a_person_beside_an_approved_plan() {
+    let asked = |command: &str| {
+        let (tool, arguments) = ("Bash".to_owned(), json!({ "command": command }));
+        Command::External(ExternalCommand::AskClientCall { tool, arguments, reason: "not covered".to_owned() })
+    };
+    let mut world = World::ready_document("- [ ] one");
+    refused(world.agent(asked("make")), RefusalCode::WrongStatus, "No approved plan");
+    world.approve(Selection::All).unwrap();
+    assert_eq!(names(&world.agent(asked("make")).unwrap()), ["client_call_asked"]);
+    assert!(world.agent(asked("make")).unwrap().is_empty(), "once");
+    let session = world.snapshot.session.clone().unwrap();
+    let ask = session.waiting_ask().unwrap().clone();
+    let answer = |grant, digest| {
+        let answer = AskAnswer::permission(grant, None);
+        Command::Answer(AnswerCommand { ask: ask.id.clone(), digest, answer })
+    };
+    refused(world.agent(answer(Grant::Once, ask.digest)), RefusalCode::PolicyDenied, "Only a person");
+    let other = world.active().digest();
+    refused(world.person(answer(Grant::Once, other)), RefusalCode::StaleApproval, "");
+    refused(world.person(answer(Grant::Always, ask.digest)), RefusalCode::InvalidArgument, "No rule");
+    let take = || Command::External(ExternalCommand::TakeClientCall { ask: ask.id.clone() });
+    refused(world.agent(take()), RefusalCode::NotFound, "");
+    assert_eq!(names(&world.person(answer(Grant::Once, ask.digest)).unwrap()), ["client_call_answered"]);
+    refused(world.person(answer(Grant::No, ask.digest)), RefusalCode::Conflict, "already");
+    assert_eq!(names(&world.agent(take()).unwrap()), ["client_call_taken"]);
+    refused(world.agent(take()), RefusalCode::NotFound, "");
+    // It ends with the plan.
+    world.agent(asked("make")).unwrap();
+    world.agent(report_external(None, StepStatus::Completed)).unwrap();
+    let session = world.snapshot.session.clone().unwrap();
+    assert!(session.client_asks.is_empty() && session.waiting_ask().is_none());
 }
 
 #[test]

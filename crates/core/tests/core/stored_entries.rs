@@ -12,7 +12,7 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 9] = [
+const STORED: [&str; 10] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
@@ -22,6 +22,7 @@ const STORED: [&str; 9] = [
     include_str!("fixtures/journal_offers.jsonl"),
     include_str!("fixtures/journal_gateway.jsonl"),
     include_str!("fixtures/journal_gateway_calls.jsonl"),
+    include_str!("fixtures/journal_client_calls.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -33,7 +34,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 9] {
+fn journals() -> [Vec<SealedEntry>; 10] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

@@ -31,6 +31,11 @@ pub(super) async fn activity(
     if let Some(waiting) = asking.and_then(|turn| WaitingAsk::of(session, turn)) {
         return Ok(Some(Activity::Asking(Box::new(waiting))));
     }
+    // The agent of another program works beside its client's question.
+    let is_asked = stored.waiting_client_ask().is_some_and(|asked| asked.plan == plan.id);
+    if let Some(waiting) = WaitingAsk::of_session(&stored).filter(|_| is_asked) {
+        return Ok(Some(Activity::Asking(Box::new(waiting))));
+    }
     let lease = ledger.lease(session).await?;
     let live = lease.is_some_and(|lease| !is_gone(&lease.owner));
     // A process that carries a recorded or built plan out here holds the lease. Otherwise the agent that drafted the

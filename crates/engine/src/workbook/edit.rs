@@ -63,7 +63,13 @@ impl WorkbookEditor {
     }
 
     /// Begins a workbook, unless the current one is not complete. A complete one is archived first.
-    pub(super) async fn init(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
+    /// A document that `texts` has is begun with that, every other one with its template.
+    pub(super) async fn init(
+        &self,
+        request: SubmitRequest<'_>,
+        new: &NewWorkbook,
+        texts: &Documents<Option<String>>,
+    ) -> LedgerResult<InitOutcome> {
         let session = request.session;
         let workbook_files = self.files.open(session).await;
         let mut notes = self.files.sync(session, &workbook_files).await?.notes;
@@ -79,7 +85,10 @@ impl WorkbookEditor {
             }
             let begin = WorkbookCommand::Begin {
                 title: new.title.clone(),
-                documents: Documents::each(|which| fresh(which, &new.title, self.submitter.now(), &templates)),
+                documents: Documents::each(|which| {
+                    let made = || fresh(which, &new.title, self.submitter.now(), &templates);
+                    texts.get(which).clone().unwrap_or_else(made)
+                }),
                 replaces: current.as_ref().map(Workbook::versions),
                 taken: workbook_files.archive_names().await,
             };

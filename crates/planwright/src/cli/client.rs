@@ -50,6 +50,10 @@ pub(crate) enum HookEvent {
     PreToolUse,
     /// At the start of a conversation and after its context was shortened: brings the plan back
     SessionStart,
+    /// After a call of a tool: what it found out and why it failed is noted in the workbook
+    PostToolUse,
+    /// Before the agent ends its turn: it is reminded once of the open steps of its plan
+    Stop,
 }
 
 impl HookEvent {
@@ -58,6 +62,8 @@ impl HookEvent {
         match self {
             Self::PreToolUse => "pre-tool-use",
             Self::SessionStart => "session-start",
+            Self::PostToolUse => "post-tool-use",
+            Self::Stop => "stop",
         }
     }
 }

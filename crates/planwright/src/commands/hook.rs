@@ -1,19 +1,35 @@
 //! `planwright hook`: what a client's hooks call. It opens the store and nothing else, because a client waits for it before
 //! every call of a tool. When it cannot tell, it denies: most clients let a call pass that a hook says nothing about.
 //!
+//! - `after_call`: a call that has ended, noted in the workbook
 //! - `approved`: what an approved plan permits
+//! - `at_stop`: the reminder of open steps
 //! - `changed_files`: the files that a call changes
 //! - `client_files`: the entries of servers in the files of each client
+//! - `counts`: how calls were permitted, counted with the plan
 //! - `deadline`: one answer, in time
+//! - `inbox`: calls that a person is asked about in Planwright's inbox
+//! - `memory`: what the hooks remember of a session
+//! - `network`: the hosts that a plan names
+//! - `outcome`: how a call of a client's tool ended
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
+//! - `start`: what comes back at the start and after a compaction
 //! - `tools`: what the tools of clients do, and which pass before a plan is approved
 //! - `wire`: the JSON of each client
 
+mod after_call;
 mod approved;
+mod at_stop;
 mod changed_files;
 mod client_files;
+mod counts;
 mod deadline;
+mod inbox;
+mod memory;
+mod network;
+mod outcome;
 mod server_entries;
+mod start;
 mod tools;
 mod wire;
 
@@ -21,34 +37,33 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::permission::{Permission, may_decide};
-use planwright_core::plan::{Plan, PlanStatus};
-use planwright_core::session::SessionIdentity;
+use planwright_core::plan::PlanStatus;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{Ledger, LedgerError};
+use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
-use serde_json::Value;
 
 use super::mcp::named_by_person;
 use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
+use self::counts::CountedCall;
 use self::deadline::OneAnswer;
 use self::server_entries::{ServerEntry, Target};
+use self::tools::ToolKind;
 use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
 
 pub(crate) use self::deadline::CLIENT_SECONDS;
 
 /// The refusal of a command with which an agent tries to decide.
 const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";
-/// The characters of a plan that are brought back.
-const MAX_PLAN: usize = 20_000;
-
 /// The refusal of a call when the deadline has passed.
 const LATE: &str = "Planwright could not tell in time whether the plan is approved, so this call is denied. Try again; `planwright doctor` says what is slow.";
 
@@ -56,28 +71,53 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (client, event) = (arguments.client, arguments.event);
     let late = match event {
         HookEvent::PreToolUse => HookDecision::Deny(LATE.to_owned()).answer(client),
-        HookEvent::SessionStart => None,
+        HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop => None,
     };
     let answer = OneAnswer::or_late(late)?;
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
     let input = read.map_err(|error| error.to_string()).and_then(|_| HookInput::read(client, &text));
+    let mut counted = Vec::new();
     let found = match (event, input) {
-        (HookEvent::PreToolUse, Ok(input)) => before_call(global, client, &input).await.answer(client),
+        (HookEvent::PreToolUse, Ok(input)) => before_call(global, client, &input, &mut counted).await.answer(client),
         (HookEvent::PreToolUse, Err(reason)) => {
             HookDecision::Deny(format!("Planwright cannot read this call: {reason}.")).answer(client)
         }
-        (HookEvent::SessionStart, Ok(input)) => at_start(global, client, &input.place).await?,
-        (HookEvent::SessionStart, Err(reason)) => return Err(Failure::usage(reason)),
+        (HookEvent::SessionStart, Ok(input)) => start::brought_back(global, client, &input).await?,
+        // A note or a reminder that is missing holds nothing up.
+        (HookEvent::PostToolUse, Ok(input)) => silent(after_call::note(global, client, &input).await),
+        (HookEvent::Stop, Ok(input)) => silent(at_stop::remind(global, client, &input).await),
+        (HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop, Err(reason)) => {
+            return Err(Failure::usage(reason));
+        }
     };
     answer.give(found.as_ref())?;
+    // The client has its answer, and a store that is busy does not hold it up.
+    counts::record(counted, client).await;
     Ok(Exit::Done)
 }
 
-async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
-    let HookInput { place, request } = input;
+fn silent<T>(found: Result<Option<T>, Failure>) -> Option<T> {
+    found.unwrap_or_else(|failure| {
+        tracing::debug!(event = "hook_failed", "{}", failure.message());
+        None
+    })
+}
+
+/// What the hook says before a call. `counted` gets what a plan that is carried out decided.
+async fn before_call(
+    global: &Global,
+    client: ClientName,
+    input: &HookInput,
+    counted: &mut Vec<CountedCall>,
+) -> HookDecision {
+    let HookInput { place, request, .. } = input;
     let ToolRequest { tool, input } = request;
     let is_shell = tools::is_shell(client, tool);
+    if tools::is_reader(client, tool, input) && tools::kind(tool) == ToolKind::Network {
+        return silent(network::by_plan(global, client, place, request, counted).await.map(Some))
+            .unwrap_or(HookDecision::Pass);
+    }
     if tools::is_reader(client, tool, input)
         || (is_shell && tools::is_reading_line(input, &place.project, &place.folder))
     {
@@ -94,7 +134,7 @@ async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> 
     let mut strictest = None;
     for server in servers.iter().filter(|server| !server.is_own_again) {
         let found = match &server.target {
-            Ok(target) => by_plan(server, target, place, request, is_shell).await,
+            Ok(target) => by_plan(server, target, place, request, is_shell, counted).await,
             Err(reason) => {
                 Err(Failure::usage(format!("{} does not tell where the plans are: {reason}", described(server))))
             }
@@ -118,6 +158,7 @@ async fn by_plan(
     place: &HookPlace,
     request: &ToolRequest,
     is_shell: bool,
+    counted: &mut Vec<CountedCall>,
 ) -> Result<HookDecision, Failure> {
     let (snapshot, ledger) = match session_of(target, &place.project).await? {
         Lookup::Found(snapshot, ledger) => (snapshot, ledger),
@@ -135,13 +176,17 @@ async fn by_plan(
         )));
     }
     let settings = Settings::read(&target.global)?;
-    let engine = Engine::new(ledger, settings.policy.clone());
+    let engine = engine_of(&settings, ledger);
     let policy = engine.approvals().policy().await.map_err(Failure::from)?;
     if let Err(refusal) = plan.check_approved(&policy.approval, &policy.approvers, engine.now()) {
         return Ok(HookDecision::Deny(refusal.message));
     }
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
+    if outcome.permission == Permission::Ask && inbox::is_asked_here(&engine, &settings).await? {
+        return inbox::decide(&engine, &snapshot, plan, request, &reason).await;
+    }
+    counted.push(CountedCall::new(engine, plan, outcome.permission));
     Ok(match outcome.permission {
         Permission::Allow => HookDecision::Allow(reason),
         Permission::Ask => HookDecision::Ask(reason),
@@ -236,34 +281,11 @@ fn blocked(snapshot: &Snapshot, is_shell: bool) -> Option<String> {
     Some(format!("{reason}{hint} A person turns plan work off with `planwright plan off`."))
 }
 
-async fn at_start(global: &Global, client: ClientName, place: &HookPlace) -> Result<Option<Value>, Failure> {
-    for server in servers_of(global, client, place).iter().filter(|server| !server.is_own_again) {
-        let Ok(target) = &server.target else { continue };
-        let Lookup::Found(snapshot, _) = session_of(target, &place.project).await? else { continue };
-        let is_on = snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled);
-        let Some(plan) = snapshot.active().filter(|_| is_on) else { continue };
-        if plan.status == PlanStatus::Collecting && plan.is_empty() {
-            continue;
-        }
-        return Ok(wire::context(client, &brought_back(plan, &snapshot.identity)));
-    }
-    Ok(None)
-}
-
-/// The plan as data for the agent's context.
-fn brought_back(plan: &Plan, session: &SessionIdentity) -> String {
-    let text: String = visible(&plan.markdown()).chars().take(MAX_PLAN).collect();
-    let progress = plan.execution.as_ref().map_or_else(String::new, |execution| {
-        let progress = execution.progress();
-        format!(" {} of {} steps are done.", progress.done, progress.total)
-    });
-    format!(
-        "Planwright keeps this plan (session {session}, plan {}, status {}, digest {}).{progress} Work by it only while its status \
-         is APPROVED or EXECUTING, and report with plan_progress; plan_get tells how it stands now. The text of the plan:\n\n{text}",
-        plan.number,
-        plan.status.as_str(),
-        plan.digest()
-    )
+/// The engine on the store of a server, with the files that it writes.
+fn engine_of(settings: &Settings, ledger: Arc<dyn Ledger>) -> Engine {
+    let files = FileTools::new(settings.data.join("users"), FileLimits::default());
+    let folders = WorkbookFolders { files: Arc::new(files), templates: Some(settings.data.join("templates")) };
+    Engine::new(ledger, settings.policy.clone()).with_workbook_folders(folders)
 }
 
 /// What there is of the session of a server, with its store.

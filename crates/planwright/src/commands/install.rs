@@ -79,7 +79,10 @@ pub(crate) fn uninstall(global: &Global, screen: &Screen, arguments: &InstallArg
     let (mut files, mut record) = (Files::default(), Record::read(&data));
     let mut there = Vec::new();
     for edit in &edits {
-        let what = match edit.state(files.text(edit.file())?)? {
+        let state = edit.state(files.text(edit.file())?)?;
+        let is_persons = edit.is_default() && (state != EditState::There || !record.has_written(edit));
+        let what = match state {
+            EditState::There | EditState::Adapted if is_persons => continue,
             EditState::There | EditState::Outdated => {
                 there.push(edit);
                 "is removed"
@@ -158,7 +161,8 @@ pub(crate) fn found(global: &Global) -> Vec<Installed> {
                 .iter()
                 .map(|edit| (edit.describe(), files.text(edit.file()).and_then(|text| edit.state(text))))
                 .collect();
-            if states.iter().all(|(_, state)| matches!(state, Ok(EditState::Missing) | Err(_))) {
+            let of_ours = edits.iter().zip(&states).filter(|(edit, _)| !edit.is_default());
+            if of_ours.map(|(_, (_, state))| state).all(|state| matches!(state, Ok(EditState::Missing) | Err(_))) {
                 continue;
             }
             let program = edits.iter().find_map(|edit| edit.program(files.text(edit.file()).ok()?));

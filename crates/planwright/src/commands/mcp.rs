@@ -82,7 +82,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
         None => None,
     };
     let start = match arguments.plan {
-        None => PlanStart::Ensure(None),
+        None => context.served.plan_start,
         Some(PlanWork::On(style)) => PlanStart::Ensure(Some(style)),
         Some(PlanWork::Off) => PlanStart::Off,
     };

@@ -112,6 +112,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         grace: server.grace,
         agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone() })),
         gateway_options,
+        plan_start: context.served.plan_start,
         commands: PersonCommands {
             store_options: context.invocation.store_options(),
             dashboard: Some(context.dashboard.clone()),

@@ -13,6 +13,7 @@ use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
 use super::gateway::GatewaySection;
 use super::guarded::{self, GuardedSettings};
+use super::hook::HookSection;
 use super::mcp::McpSection;
 use super::memory::MemorySection;
 use super::notify::NotifySection;
@@ -66,6 +67,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) gateway: GatewaySection,
     #[serde(default)]
+    pub(super) hook: HookSection,
+    #[serde(default)]
     pub(super) telegram: TelegramSection,
     #[serde(default)]
     pub(super) notify: NotifySection,
@@ -85,6 +88,8 @@ impl File {
         self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
         self.gateway.read_variables()?;
+        self.mcp.read_variables()?;
+        self.hook.read_variables()?;
         self.projects.read_variables()?;
         self.telegram.read_variables()?;
         self.notify.read_variables()
@@ -107,6 +112,8 @@ impl File {
         self.sandbox.keep_guarded(stored, own)?;
         self.planning_files.keep_guarded(stored, own)?;
         self.gateway.keep_guarded(stored, own)?;
+        self.mcp.keep_guarded(stored, own)?;
+        self.hook.keep_guarded(stored, own)?;
         self.projects.keep_guarded(stored, own)?;
         self.telegram.keep_guarded(stored, own)?;
         self.notify.keep_guarded(stored, own)?;
@@ -182,6 +189,8 @@ impl File {
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
+        settings.extend(McpSection::settings());
+        settings.extend(HookSection::settings());
         settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
         settings.extend(TelegramSection::settings());

@@ -17,12 +17,14 @@ use super::telegram::{TelegramSection, certificates_with_hash, certificates_with
 pub(crate) type GuardedSettings = BTreeMap<String, String>;
 
 /// The settings that live in the store. The policy (`approval.*`) lives there, too, in records of its own.
-pub(crate) const GUARDED: [&str; 17] = [
+pub(crate) const GUARDED: [&str; 19] = [
     "gateway.reads",
     "gateway.result_bytes",
     "gateway.start_seconds",
     "gateway.writes",
+    "hook.ask",
     ACCESS,
+    "mcp.plan",
     TRUST,
     "plan.standing_approval",
     "projects.allow",
@@ -172,9 +174,12 @@ pub(super) fn bot(telegram: &TelegramSection) -> GuardedSettings {
 }
 
 /// The value in force of a setting: the stored one, unless this process asks for a stricter one.
-pub(super) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a str>) -> Option<&'a str> {
-    if key != "sandbox.level" {
-        return stored;
+pub(crate) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a str>) -> Option<&'a str> {
+    match key {
+        "mcp.plan" => return if own == Some("on") { own } else { stored },
+        "hook.ask" => return if own == Some("inbox") { own } else { stored },
+        "sandbox.level" => {}
+        _ => return stored,
     }
     let level = |text: Option<&str>| text.and_then(|text| text.parse::<SandboxLevel>().ok()).unwrap_or_default();
     if own.is_some() && reach(level(own)) < reach(level(stored)) { own } else { stored }
@@ -259,7 +264,7 @@ mod tests {
 
     /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
     /// The policy has records of its own in the store, and so have the rules of `permissions` that allow; `ask` and `deny` are
-    /// free. Of `mcp` the trust in annotations and what servers reach are guarded.
+    /// free. Of the servers of `mcp` the trust in annotations and what they reach are guarded.
     const FREE_SECTIONS: [&str; 8] =
         ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
     const FREE: &[&str] = &[
@@ -361,6 +366,14 @@ mod tests {
             (None, Some("read_only"), Some("read_only")),
         ] {
             assert_eq!(in_force("sandbox.level", stored, own), expected);
+        }
+        for (stored, own, expected) in [
+            (Some("off"), Some("on"), Some("on")),
+            (Some("on"), Some("off"), Some("on")),
+            (None, Some("off"), None),
+            (Some("off"), None, Some("off")),
+        ] {
+            assert_eq!(in_force("mcp.plan", stored, own), expected);
         }
         assert_eq!(in_force("gateway.writes", Some("ask"), Some("free")), Some("ask"));
     }

@@ -1,4 +1,5 @@
-//! The tables `[mcp.servers.NAME]`: the upstream MCP servers whose tools the agent may be given.
+//! The section `mcp`: whether agents that come over MCP begin with plan work, and the tables `[mcp.servers.NAME]`, the upstream
+//! MCP servers whose tools the agent may be given.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,9 @@ use planwright_sandbox::SandboxLevel;
 use planwright_upstream::{AskedAccess, PassedRequests, Reach, UpstreamServerOptions};
 use serde::Deserialize;
 
+use super::guarded::{self, GuardedSettings};
 use super::sandbox::AbsolutePath;
-use super::setting::{Check as _, Positive, Seconds, SettingValue as _};
+use super::setting::{Check as _, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, variable_of};
 use super::variables::{in_file, variable};
 use crate::failure::Failure;
 
@@ -23,14 +25,29 @@ const MAX_TOOLS: usize = 128;
 const START_TIME: Duration = Duration::from_secs(60);
 const CALL_TIME: Duration = Duration::from_secs(120);
 const VARIABLE: &str = "PLANWRIGHT_MCP";
+const PLAN: &str = "mcp.plan";
 /// Variables that are never given to a server.
 const OWN_PREFIX: &str = "PLANWRIGHT_";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct McpSection {
+    plan: Option<Choice<McpPlan>>,
     #[serde(default)]
     servers: BTreeMap<String, ServerTable>,
+}
+
+/// Whether plan work is on when an agent comes over MCP in a session that is new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum McpPlan {
+    #[default]
+    On,
+    Off,
+}
+
+impl Choices for McpPlan {
+    const NAMES: &'static [(&'static str, Self)] = &[("on", Self::On), ("off", Self::Off)];
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -67,18 +84,26 @@ struct ServerTable {
 }
 
 /// The variable has the whole section as a TOML table: `{ servers = { fs = { command = "mcp-fs" } } }`.
-pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<Vec<UpstreamServerOptions>, Failure> {
+pub(super) fn servers(
+    section: &mut McpSection,
+    path: &Path,
+    data: &Path,
+) -> Result<Vec<UpstreamServerOptions>, Failure> {
     let parse = |text: &str| -> Result<Vec<UpstreamServerOptions>, String> {
         #[derive(Deserialize)]
         struct Named {
             mcp: McpSection,
         }
         let named: Named = toml::from_str(&format!("mcp = {text}")).map_err(|error| error.message().to_owned())?;
+        if named.mcp.plan.is_some() {
+            return Err(format!("`plan` has a variable of its own, {}", variable_of(PLAN)));
+        }
         named.mcp.options(data).map_err(|(key, problem)| format!("{key}: {problem}"))
     };
     if let Some(servers) = variable(VARIABLE, parse)? {
         return Ok(servers);
     }
+    let section = McpSection { plan: None, servers: std::mem::take(&mut section.servers) };
     section.options(data).map_err(|(key, problem)| in_file(path, &key, Refusal::invalid(problem)))
 }
 
@@ -112,6 +137,39 @@ pub(super) fn server_of_flag(text: &str, data: &Path) -> Result<UpstreamServerOp
 }
 
 impl McpSection {
+    /// Replaces `plan` by what its variable says.
+    pub(super) fn read_variables(&mut self) -> Result<(), Failure> {
+        if let Some(value) = variable(&variable_of(PLAN), Choice::<McpPlan>::parse)? {
+            self.plan = Some(value);
+        }
+        Ok(())
+    }
+
+    /// Replaces `plan` by what the store says.
+    pub(super) fn keep_guarded(&mut self, stored: &GuardedSettings, own: &GuardedSettings) -> Result<(), Failure> {
+        let (stored, own) = (stored.get(PLAN).map(String::as_str), own.get(PLAN).map(String::as_str));
+        let text = guarded::in_force(PLAN, stored, own);
+        self.plan = text
+            .map(Choice::<McpPlan>::parse)
+            .transpose()
+            .map_err(|message| Failure::usage(format!("the setting {PLAN} of the store: {message}")))?;
+        Ok(())
+    }
+
+    pub(super) fn plan(&self) -> McpPlan {
+        self.plan.map(Choice::get).unwrap_or_default()
+    }
+
+    pub(super) fn settings() -> Vec<Setting> {
+        vec![Setting::new(
+            "mcp",
+            "plan",
+            Choice::<McpPlan>::kind(),
+            Choice::<McpPlan>::show(&McpPlan::default()),
+            "Whether plan work is on when an agent comes over MCP in a new session. `planwright mcp --plan` says otherwise for its own. In a session that exists it is as a person left it (`planwright plan on`, `planwright plan off`).",
+        )]
+    }
+
     /// An error names the key that is wrong.
     fn options(self, data: &Path) -> Result<Vec<UpstreamServerOptions>, (String, String)> {
         let options = self.servers.into_iter().map(|(name, table)| {

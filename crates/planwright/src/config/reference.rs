@@ -79,9 +79,16 @@ mod tests {
         for key in accepted("unknown_key = 1") {
             match key.as_str() {
                 "plan" | "approval" | "turn" | "reply" | "limits" | "server" | "planning_files" | "projects"
-                | "sandbox" | "gateway" | "auto" | "memory" | "telegram" | "notify" => {
+                | "sandbox" | "gateway" | "hook" | "auto" | "memory" | "telegram" | "notify" => {
                     let of_section = accepted(&format!("[{key}]\nunknown_key = 1"));
                     keys.extend(of_section.iter().map(|name| format!("{key}.{name}")));
+                }
+                // Its tables of servers have no line each.
+                "mcp" => {
+                    let of_section = accepted("[mcp]\nunknown_key = 1");
+                    let others = of_section.iter().filter(|name| *name != "servers");
+                    keys.extend(others.map(|name| format!("mcp.{name}")));
+                    keys.push(key);
                 }
                 _ => keys.push(key),
             }

@@ -141,6 +141,13 @@ fn describe_session(event: &SessionEvent) -> String {
         }
         SessionEvent::Restored => "the session was restored from an archive; earlier approvals are history".to_owned(),
         SessionEvent::ClientSeen { client, .. } => format!("{} started `planwright mcp`", quoted(&client.name)),
+        SessionEvent::ClientCallAsked { asked, .. } => {
+            format!("asked about a call to {}: {}", quoted(&asked.tool), one_call(&asked.arguments))
+        }
+        SessionEvent::ClientCallAnswered { grant, note, .. } => {
+            format!("answered `{}`{}", grant.as_str(), because(note.as_deref()))
+        }
+        SessionEvent::ClientCallTaken { .. } => "the call that was permitted once is made".to_owned(),
         SessionEvent::GatewayAsked { tool, state, .. } => format!("call to {}: {state}", quoted(tool)),
         SessionEvent::GatewayCalled { record, .. } => {
             let outcome = record.outcome.as_ref().map(outcome_text).unwrap_or_default();

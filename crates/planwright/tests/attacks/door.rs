@@ -58,6 +58,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("memory offers", Looks),
     ("memory accept", Passes(&["MEMORY --session SESSION"])),
     ("memory decline", Passes(&["MEMORY --session SESSION"])),
+    ("workbook adopt", Passes(&["--session SESSION"])),
     ("auto", Passes(&["on empty the bin --session SESSION", "resume 1 --session SESSION", "off --session SESSION"])),
     ("goal", Passes(&["add Empty the bin --session SESSION"])),
     ("task", Passes(&["add Empty the bin --session SESSION"])),
@@ -140,6 +141,7 @@ fn what_passes_the_door_is_refused_to_a_process_of_the_agent() {
     let (plan, memory) = (stage.plan(), list["items"][0]["id"].as_str().unwrap().to_owned());
     stage.write("plans.json", "[]");
     stage.write("archive.tar", "");
+    stage.write("task_plan.md", "# Empty the bin\n");
     let before = (stage.acts_of_people(), records(&stage), std::fs::read(stage.path("planwright.toml")).unwrap());
     for (name, door) in COMMANDS {
         let Passes(tried) = door else { continue };

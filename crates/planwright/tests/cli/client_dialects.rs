@@ -37,13 +37,13 @@ fn inputs(world: &World, text: &str) -> Vec<(bool, String)> {
     read.collect()
 }
 
-fn command(world: &World, client: &str, event: &str) -> Command {
+pub(crate) fn command(world: &World, client: &str, event: &str) -> Command {
     let mut command = world.command();
     command.env("HOME", world.path("home")).args(["hook", "--client", client, event]);
     command
 }
 
-fn send(command: &mut Command, input: &str) -> Ran {
+pub(crate) fn send(command: &mut Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A hook that answers without reading has closed its end.
@@ -276,7 +276,7 @@ fn a_command_that_decides_is_denied_in_every_client() {
 }
 
 /// What a client answers about a call of a tool: `pass`, or its own word with the reason.
-fn decision(world: &World, client: &str, tool: &str, input: &Value) -> (String, String) {
+pub(crate) fn decision(world: &World, client: &str, tool: &str, input: &Value) -> (String, String) {
     let place = world.path("");
     let call = json!({
         "cwd": place, "working_dir": place, "workspace_roots": [place], "tool_name": tool, "tool_input": input,
@@ -294,7 +294,7 @@ fn decision(world: &World, client: &str, tool: &str, input: &Value) -> (String, 
     (word.unwrap().to_owned(), reason.to_owned())
 }
 
-fn draft(world: &World, markdown: &str) -> Ran {
+pub(crate) fn draft(world: &World, markdown: &str) -> Ran {
     let arguments = json!({ "plan_markdown": markdown });
     let call = json!({
         "jsonrpc": "2.0", "id": 2, "method": "tools/call",

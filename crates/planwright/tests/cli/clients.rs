@@ -113,6 +113,47 @@ fn goose_keeps_its_comments_and_extensions_and_is_told_what_to_add_if_its_file_c
     assert_eq!(text(), FLOW);
 }
 
+/// Codex and Gemini CLI let a call pass when a hook is too late.
+#[test]
+fn a_client_that_lets_a_late_call_pass_is_given_its_own_mode_and_a_persons_one_stays() {
+    let world = World::new();
+    for folder in ["home/.codex", "home/.gemini"] {
+        std::fs::create_dir_all(world.path(folder)).unwrap();
+    }
+    let text = |file: &str| std::fs::read_to_string(world.path(file)).unwrap_or_default();
+    let (codex, gemini) = ("home/.codex/config.toml", "home/.gemini/settings.json");
+    world.write(codex, "model = \"o\" # mine\n\n[tui]\ntheme = \"dark\"\n");
+    for client in ["codex", "gemini"] {
+        in_project(&world, &format!("install {client} --yes")).done();
+    }
+    let config: Value = toml::from_str(&text(codex)).unwrap();
+    assert_eq!((&config["approval_policy"], &config["tui"]["theme"]), (&json!("on-request"), &json!("dark")));
+    assert_eq!(read(&world, gemini)["security"]["disableYoloMode"], true);
+    for client in ["codex", "gemini"] {
+        in_project(&world, &format!("uninstall {client} --yes")).done();
+    }
+    assert_eq!(text(codex), "model = \"o\" # mine\n\n[tui]\ntheme = \"dark\"\n");
+    assert!(!world.path(gemini).exists());
+
+    // What a person set stays, and `doctor` names it.
+    let own = ("approval_policy = \"never\"\n", "{ \"security\": { \"disableYoloMode\": false } }\n");
+    world.write(codex, own.0);
+    world.write(gemini, own.1);
+    for client in ["codex", "gemini"] {
+        in_project(&world, &format!("install {client} --yes")).done();
+    }
+    assert!(text(codex).contains("approval_policy = \"never\""));
+    in_project(&world, "doctor").says("`approval_policy` is `never`").says("`security.disableYoloMode` is false");
+    for client in ["codex", "gemini"] {
+        in_project(&world, &format!("uninstall {client} --yes")).done();
+    }
+    assert_eq!((text(codex).as_str(), text(gemini).as_str()), own);
+    // A person's own setting alone is no installation.
+    world.write(gemini, "{ \"security\": { \"disableYoloMode\": true } }\n");
+    in_project(&world, "doctor").never_says("gemini, in").never_says("gemini has");
+    in_project(&world, "uninstall gemini --yes").exits(4);
+}
+
 /// `doctor` writes a plan of its own and asks for it as each client does.
 #[test]
 fn doctor_proves_that_a_plan_comes_back_and_says_why_if_it_does_not() {

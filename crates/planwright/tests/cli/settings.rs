@@ -190,6 +190,30 @@ fn planning_files_are_switched_on_by_the_file_and_by_the_variable_which_wins() {
     }
 }
 
+/// It is for new sessions; the others stay as they are. The store has it, so that an agent's variable turns nothing off.
+#[test]
+fn plan_work_over_mcp_begins_as_the_setting_says() {
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let plans = |world: &World, line: &str, variables: &[(&str, &str)]| {
+        crate::mcp::talk_with(world, line, &[list], variables).stdout.contains("plan_set_content")
+    };
+    let off = &[("PLANWRIGHT_MCP_PLAN", "off")];
+    let world = World::new();
+    assert!(plans(&world, "mcp --session session-one", &[]));
+    assert!(plans(&world, "mcp --session session-two", off), "the store counts");
+    world.run("config set mcp.plan off").done();
+    assert!(!plans(&world, "mcp --session session-three", &[]));
+    assert!(plans(&world, "mcp --session session-one", &[]), "it stays as it was");
+    assert!(plans(&world, "mcp --session session-four --plan document", &[]));
+    assert!(plans(&world, "mcp --session session-five", &[("PLANWRIGHT_MCP_PLAN", "on")]), "it is stricter");
+    world.run("config set mcp.plan maybe").exits(2).complains("`maybe` is none of `on`, `off`");
+
+    let world = World::new();
+    world.write("planwright.toml", "[mcp]\nplan = \"off\"\n");
+    assert!(!plans(&world, "mcp --session session-one", &[]), "a new store takes it from the file");
+    world.run("config show").done().says("mcp.plan");
+}
+
 #[test]
 fn colours_are_for_terminals_or_when_asked_for() {
     let world = World::with_plan();

@@ -86,6 +86,49 @@ fn deleting_a_session_takes_its_workbook_with_it() {
 }
 
 #[test]
+fn notes_that_lie_in_a_project_are_adopted_and_nothing_is_overwritten() {
+    let world = World::new();
+    let plan =
+        "# Move the shop\n\n## Phases\n\n### Phase 1: look\n- **Status:** in_progress\n- [ ] count the shelves\n";
+    world.run(&format!("plan files on --session {SESSION}")).done();
+    world
+        .run(&format!("workbook adopt --session {SESSION}"))
+        .exits(4)
+        .complains("task_plan.md, findings.md, progress.md");
+    world.write("task_plan.md", plan);
+    world.write("findings.md", "# Found\n\nThe shelves are of oak.\n");
+    let adopted = world.json(&format!("workbook adopt --session {SESSION}"));
+    assert_eq!(adopted["adopted"], json!(["task_plan.md", "findings.md"]));
+    assert_eq!(adopted["title"], "Move the shop");
+    assert_eq!(world.run("plan files show").done().stdout, plan);
+    assert!(world.run("plan files show findings").done().stdout.contains("of oak"));
+    assert!(
+        world.run("plan files show progress").done().stdout.contains("Move the shop"),
+        "it begins with its template"
+    );
+    assert_eq!(world.json("plan files show")["by"]["kind"], "person");
+    assert_eq!(std::fs::read_to_string(world.path("task_plan.md")).unwrap(), plan);
+    let read = talk(&world, &format!("mcp --session {SESSION}"), &[&call("read_plan", &json!({}))]).done();
+    assert!(read.stdout.contains("count the shelves"), "{}", read.stdout);
+
+    // What is in work stays, unless it is to be archived.
+    world.write("task_plan.md", "# Another\n");
+    world.run("workbook adopt").exits(3).complains("Move the shop");
+    assert_eq!(world.run("plan files show").done().stdout, plan);
+    world.run("workbook adopt --archive").done().says("Another").says("archived as");
+    assert_eq!(world.run("plan files show").done().stdout, "# Another\n");
+    assert!(std::fs::read_dir(file(&world, "archive")).unwrap().count() == 1);
+
+    // Only files of the folder itself.
+    std::fs::remove_file(world.path("findings.md")).unwrap();
+    std::os::unix::fs::symlink("/etc/hosts", world.path("findings.md")).unwrap();
+    world.run("workbook adopt --archive").exits(2).complains("is not a file");
+    world.write("task_plan.md", &"x".repeat(300 * 1024));
+    world.run("workbook adopt --archive").exits(2).complains("more than 262144 bytes");
+    world.run("verify").done();
+}
+
+#[test]
 fn hidden_characters_do_not_reach_a_terminal_through_a_title() {
     let world = World::new();
     world.run(&format!("plan files on --session {SESSION}")).done();

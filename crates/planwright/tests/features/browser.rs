@@ -7,7 +7,7 @@ use futures::{SinkExt as _, StreamExt as _};
 use planwright_core::gateway::GatewayOptions;
 use planwright_core::session::SessionIdentity;
 use planwright_surfaces::http::{Server, ServerLimits, ServerOptions, Token};
-use planwright_surfaces::mcp::PersonCommands;
+use planwright_surfaces::mcp::{PersonCommands, PlanStart};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -65,6 +65,7 @@ async fn connected(world: &mut World, one: String, other: String) {
         health: Vec::new(),
         grace: LONG,
         agents: None,
+        plan_start: PlanStart::Ensure(None),
         gateway_options: GatewayOptions::default(),
         commands: PersonCommands::default(),
         updates: None,

@@ -327,6 +327,7 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::RecordInRound { arguments, .. }
             | ExternalCommand::RecordAsk { arguments, .. }
             | ExternalCommand::RecordRefused { arguments, .. }
+            | ExternalCommand::AskClientCall { arguments, .. }
             | ExternalCommand::RecordCall(GatewayCallRecord { arguments, .. }),
         ) => arguments.to_string().len(),
         Command::Draft(DraftCommand::Answered { draft, answers }) => {
@@ -336,7 +337,11 @@ fn weight(command: &Command) -> usize {
             weight(&Command::External((**command).clone())) + answers.size()
         }
         Command::External(
-            ExternalCommand::Report(_) | ExternalCommand::FinalizeRound { .. } | ExternalCommand::RecordCallEnd { .. },
+            ExternalCommand::Report(_)
+            | ExternalCommand::FinalizeRound { .. }
+            | ExternalCommand::RecordCallEnd { .. }
+            | ExternalCommand::CountCall { .. }
+            | ExternalCommand::TakeClientCall { .. },
         ) => 0,
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),

@@ -90,9 +90,9 @@ async fn handle(service: McpService, key: Option<String>, query: Query<McpQuery>
 
 fn target(key: Option<&str>, plan: Option<&str>) -> ApiResult<SessionTarget> {
     let start = match plan {
-        None => PlanStart::Ensure(None),
-        Some("off") => PlanStart::Off,
-        Some(style) => PlanStart::Ensure(Some(style.parse::<PlanStyle>()?)),
+        None => None,
+        Some("off") => Some(PlanStart::Off),
+        Some(style) => Some(PlanStart::Ensure(Some(style.parse::<PlanStyle>()?))),
     };
     let session = match key {
         None => None,

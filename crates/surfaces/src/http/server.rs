@@ -71,6 +71,8 @@ pub struct ServerOptions {
     pub agents: Option<Arc<dyn SessionSetup>>,
     /// What becomes of calls that agents over MCP make to upstream servers.
     pub gateway_options: GatewayOptions,
+    /// How plan work starts in a new session of an agent that comes over MCP.
+    pub plan_start: PlanStart,
     /// How agents that come over MCP tell a person to decide.
     pub commands: PersonCommands,
     /// Takes the updates that Telegram sends to the server.
@@ -126,6 +128,7 @@ impl Server {
             grace,
             agents,
             gateway_options,
+            plan_start,
             commands,
             updates,
         } = options;
@@ -148,7 +151,7 @@ impl Server {
             engine: app.engine().clone(),
             feed: app.feed().clone(),
             session: SessionChoice::Request(default_session()),
-            start: PlanStart::Ensure(None),
+            start: plan_start,
             commands,
             setup: agents,
             gateway,

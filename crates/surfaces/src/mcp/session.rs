@@ -51,7 +51,8 @@ impl SessionChoice {
 #[derive(Debug, Clone)]
 pub(crate) struct SessionTarget {
     pub(crate) session: Option<SessionIdentity>,
-    pub(crate) start: PlanStart,
+    /// `None` leaves it to the server.
+    pub(crate) start: Option<PlanStart>,
 }
 
 /// What else is done before the agent works in a session.
@@ -75,7 +76,7 @@ pub(super) async fn choose(
         }
         SessionChoice::Request(default) => {
             let target = context.and_then(target_of);
-            let start = target.as_ref().map_or(start, |target| target.start);
+            let start = target.as_ref().and_then(|target| target.start).unwrap_or(start);
             match target.and_then(|target| target.session) {
                 Some(session) => (session, start),
                 None => {
@@ -140,8 +141,8 @@ pub(super) async fn begin(
     if let Some(setup) = setup {
         setup.prepare(session, peer).await?;
     }
-    // The agent's program starts this, as often as it likes. Where there was a plan, plan work is as a person left it.
-    let is_new = stored.is_none_or(|stored| stored.session.plans_made == 0);
+    // The agent's program starts this, as often as it likes. Where plan work was ever switched, it is as a person left it.
+    let is_new = stored.is_none_or(|stored| !stored.session.was_plan_work_switched());
     match start {
         PlanStart::Ensure(style) if is_new => drop(engine.sessions().ensure_plan_mode(session, &by, style).await?),
         PlanStart::Ensure(_) | PlanStart::Off => {}

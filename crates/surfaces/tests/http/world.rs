@@ -9,7 +9,7 @@ use planwright_core::gateway::GatewayOptions;
 use planwright_engine::ledger::Ledger;
 use planwright_llm::rehearsal::RehearsalModel;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
-use planwright_surfaces::mcp::PersonCommands;
+use planwright_surfaces::mcp::{PersonCommands, PlanStart};
 use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
@@ -119,6 +119,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         health: Vec::new(),
         grace: TIMEOUT,
         agents: None,
+        plan_start: PlanStart::Ensure(None),
         gateway_options: GatewayOptions::default(),
         commands: PersonCommands::default(),
         updates: None,

@@ -22,7 +22,8 @@ async fn a_draft_is_built_checked_and_proposed() {
     let missing = client.succeed("plan_set_metadata", given).await;
     assert_eq!(missing["missing"].as_array().unwrap().len(), 1, "{missing}");
 
-    let first = client.succeed("plan_add_step", json!({ "description": "write", "agent": "coder" })).await;
+    // The client carries the steps out itself, so it names no specialist.
+    let first = client.succeed("plan_add_step", json!({ "description": "write" })).await;
     assert_eq!((&first["step_id"], &first["position"]), (&json!("s1"), &json!(1)));
     let second = client
         .succeed(
@@ -42,6 +43,7 @@ async fn a_draft_is_built_checked_and_proposed() {
     let before = world.seq().await;
     for (tool, arguments, code) in [
         ("plan_add_step", json!({ "description": "x", "agent": "nobody" }), "UNKNOWN_AGENT"),
+        ("plan_add_step", json!({ "description": "x", "agent": 3 }), "INVALID_ARGUMENT"),
         ("plan_add_step", json!({ "description": "x", "agent": "planner" }), "UNKNOWN_AGENT"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "position": 9 }), "INVALID_ARGUMENT"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "position": 0 }), "INVALID_ARGUMENT"),

@@ -1,3 +1,4 @@
+use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use planwright_surfaces::mcp::{PlanStart, SessionChoice};
 use serde_json::json;
@@ -49,6 +50,37 @@ async fn a_start_leaves_plan_work_as_it_is_in_a_session_that_has_plans() {
     world.client(PlanStart::Off).await.leave().await;
     let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;
     assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Collect));
+}
+
+#[tokio::test]
+async fn plan_work_that_a_person_turned_off_stays_off_over_every_start() {
+    let world = World::new().await;
+    // Also where there was no plan yet.
+    world.client(PlanStart::Off).await.leave().await;
+    world.engine.sessions().disable_plan_mode(&world.session, &Actor::person("ada", "cli")).await.unwrap();
+    let seq = world.seq().await;
+    for start in [DOCUMENT, PlanStart::Ensure(None), COLLECT] {
+        let mut client = world.client(start).await;
+        assert_eq!(client.tool_names().await, Vec::<String>::new());
+        client.leave().await;
+    }
+    assert_eq!(world.seq().await, seq, "starting changed nothing");
+
+    world.engine.sessions().ensure_plan_mode(&world.session, &Actor::person("ada", "cli"), None).await.unwrap();
+    world.client(PlanStart::Off).await.leave().await;
+    assert!(world.engine.sessions().get(&world.session).await.unwrap().plan_mode.enabled, "nor does one turn it off");
+    world.engine.sessions().disable_plan_mode(&world.session, &Actor::person("ada", "cli")).await.unwrap();
+    world.client(PlanStart::Ensure(None)).await.leave().await;
+    assert!(!world.engine.sessions().get(&world.session).await.unwrap().plan_mode.enabled);
+}
+
+/// A server that ended between opening the session and turning plan work on.
+#[tokio::test]
+async fn a_session_in_which_plan_work_was_never_switched_begins_with_it() {
+    let world = World::new().await;
+    world.client(PlanStart::Off).await.leave().await;
+    world.client(PlanStart::Ensure(None)).await.leave().await;
+    assert!(world.engine.sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }
 
 /// A client that finds no server tells its person nothing, so the server answers and says what is wrong.

@@ -12,7 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token, WebSocketLimits};
-use planwright_surfaces::mcp::PersonCommands;
+use planwright_surfaces::mcp::{PersonCommands, PlanStart};
 use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -77,6 +77,7 @@ impl World {
             health: Vec::new(),
             grace: TIMEOUT,
             agents: None,
+            plan_start: PlanStart::Ensure(None),
             gateway_options: GatewayOptions::default(),
             commands: PersonCommands::default(),
             updates: None,

@@ -13,6 +13,8 @@ use crate::cli::ClientName;
 pub(super) struct HookInput {
     pub(super) place: HookPlace,
     pub(super) request: ToolRequest,
+    /// All that the client sent.
+    pub(super) details: Map<String, Value>,
 }
 
 /// Where the client and its agent work.
@@ -67,7 +69,7 @@ impl HookInput {
             tool: text_of("tool_name").unwrap_or_default().to_owned(),
             input: details.get("tool_input").cloned().unwrap_or_default(),
         };
-        Ok(Self { place: HookPlace { project, folder, servers }, request })
+        Ok(Self { place: HookPlace { project, folder, servers }, request, details })
     }
 }
 
@@ -115,14 +117,58 @@ impl HookDecision {
     }
 }
 
-/// A text for the agent's context. goose has no place for one.
-pub(super) fn context(client: ClientName, text: &str) -> Option<Value> {
+/// Whether the client asks its person about a single call when the hook says so.
+pub(super) const fn can_ask(client: ClientName) -> bool {
+    match client {
+        ClientName::ClaudeCode | ClientName::Vscode => true,
+        ClientName::Codex
+        | ClientName::Gemini
+        | ClientName::Goose
+        | ClientName::Opencode
+        | ClientName::Cursor
+        | ClientName::Zed => false,
+    }
+}
+
+/// The client's own name of the event.
+pub(super) fn event_name(details: &Map<String, Value>) -> Option<&str> {
+    ["hook_event_name", "hookEventName", "event"].iter().find_map(|field| details.get(*field)?.as_str())
+}
+
+/// Whether the agent goes on only because a hook kept it from ending its turn.
+pub(super) fn was_reminded(details: &Map<String, Value>) -> bool {
+    let is_active = details.get("stop_hook_active").and_then(Value::as_bool).unwrap_or_default();
+    // Cursor counts how often it went on, and also runs the hook after an error or a stop of the person's.
+    let loops = details.get("loop_count").and_then(Value::as_u64).unwrap_or_default();
+    let was_stopped = details.get("status").and_then(Value::as_str).is_some_and(|status| status != "completed");
+    is_active || loops > 0 || was_stopped
+}
+
+/// A text for the agent's context, with the client's own name of the event. goose has no place for one.
+pub(super) fn context(client: ClientName, event: &str, text: &str) -> Option<Value> {
     match client {
         ClientName::ClaudeCode | ClientName::Codex | ClientName::Gemini | ClientName::Vscode => Some(json!({
-            "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text },
+            "hookSpecificOutput": { "hookEventName": event, "additionalContext": text },
         })),
         ClientName::Cursor => Some(json!({ "additional_context": text })),
         ClientName::Opencode => Some(json!({ "context": text })),
         ClientName::Goose | ClientName::Zed => None,
+    }
+}
+
+/// A text with which the agent goes on instead of ending its turn.
+pub(super) fn reminder(client: ClientName, text: &str) -> Option<Value> {
+    match client {
+        ClientName::ClaudeCode | ClientName::Codex | ClientName::Gemini | ClientName::Goose => {
+            Some(json!({ "decision": "block", "reason": text }))
+        }
+        ClientName::Vscode => Some(json!({ "hookSpecificOutput": {
+            "hookEventName": "Stop",
+            "decision": "block",
+            "reason": text,
+        } })),
+        ClientName::Cursor => Some(json!({ "followup_message": text })),
+        // opencode's plugins are told only after the turn has ended.
+        ClientName::Opencode | ClientName::Zed => None,
     }
 }

@@ -27,6 +27,10 @@ pub(super) enum ConfigEdit {
         event: HookEvent,
         beside: Option<(&'static str, Value)>,
     },
+    /// A setting of the client in a JSON file, which stays where the person has one.
+    JsonDefault { file: PathBuf, path: &'static [&'static str], value: Value },
+    /// The same at the top of a TOML file.
+    TomlDefault { file: PathBuf, key: &'static str, value: &'static str },
     /// A table of a TOML file.
     TomlTable { file: PathBuf, path: &'static [&'static str], text: String },
     /// An entry of a mapping in a YAML file.
@@ -55,6 +59,8 @@ impl ConfigEdit {
             Self::JsonField { file, .. }
             | Self::JsonElement { file, .. }
             | Self::JsonHook { file, .. }
+            | Self::JsonDefault { file, .. }
+            | Self::TomlDefault { file, .. }
             | Self::TomlTable { file, .. }
             | Self::YamlEntry { file, .. }
             | Self::OwnFile { file, .. } => file,
@@ -67,7 +73,9 @@ impl ConfigEdit {
             Self::JsonField { path, .. }
             | Self::JsonElement { path, .. }
             | Self::JsonHook { path, .. }
+            | Self::JsonDefault { path, .. }
             | Self::TomlTable { path, .. } => format!("{file}: {}", path.join(".")),
+            Self::TomlDefault { key, .. } => format!("{file}: {key}"),
             Self::YamlEntry { entry, .. } => format!("{file}: {}.{}", entry.section, entry.name),
             Self::OwnFile { .. } => format!("{file}"),
         }
@@ -76,13 +84,20 @@ impl ConfigEdit {
     /// What is written, for the person who is asked.
     pub(super) fn shown(&self) -> String {
         let text = match self {
-            Self::JsonField { value, .. } | Self::JsonElement { value, .. } | Self::JsonHook { value, .. } => {
-                format!("{value:#}")
-            }
+            Self::JsonField { value, .. }
+            | Self::JsonElement { value, .. }
+            | Self::JsonHook { value, .. }
+            | Self::JsonDefault { value, .. } => format!("{value:#}"),
+            Self::TomlDefault { key, value, .. } => format!("{key} = \"{value}\""),
             Self::TomlTable { text, .. } | Self::OwnFile { text, .. } => text.clone(),
             Self::YamlEntry { entry, .. } => entry.text.clone(),
         };
         text.lines().map(|line| format!("  + {line}\n")).collect()
+    }
+
+    /// Whether it is a setting of the client, which a person may have made already.
+    pub(super) fn is_default(&self) -> bool {
+        matches!(self, Self::JsonDefault { .. } | Self::TomlDefault { .. })
     }
 
     pub(super) fn is_own_file(&self) -> bool {
@@ -101,6 +116,7 @@ impl ConfigEdit {
             // The extension of Gemini CLI is a file of our own.
             Self::OwnFile { .. } => json::value_at(text, &["mcpServers", "planwright"]).ok()??,
             Self::JsonElement { .. } | Self::JsonHook { .. } => return None,
+            Self::JsonDefault { .. } | Self::TomlDefault { .. } => return None,
         };
         let program = command(&entry)?.first().copied().filter(|word| is_program(word))?;
         Some(PathBuf::from(program))
@@ -113,6 +129,14 @@ impl ConfigEdit {
                 None => EditState::Missing,
                 Some(found) => state_of_entry(&found, value),
             },
+            Self::JsonDefault { path, value, .. } => {
+                let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
+                state_of_default(found.as_ref(), value)
+            }
+            Self::TomlDefault { key, value, .. } => {
+                let root: Value = toml::from_str(text).map_err(|error| self.odd(&format!("{error}")))?;
+                state_of_default(root.get(key), &Value::from(*value))
+            }
             Self::JsonElement { path, value, .. } => {
                 let found = json::value_at(text, path).map_err(|why| self.odd(&why))?;
                 let is_there = found.as_ref().and_then(Value::as_array).is_some_and(|list| list.contains(value));
@@ -154,7 +178,14 @@ impl ConfigEdit {
     /// The text with the change.
     pub(super) fn make(&self, text: &str) -> Result<String, Failure> {
         match self {
-            Self::JsonField { path, value, .. } => json::set_field(text, path, value).map_err(|why| self.odd(&why)),
+            Self::JsonField { path, value, .. } | Self::JsonDefault { path, value, .. } => {
+                json::set_field(text, path, value).map_err(|why| self.odd(&why))
+            }
+            Self::TomlDefault { key, value, .. } => {
+                let mut document = self.toml(text)?;
+                document.as_table_mut().insert(key, toml_edit::value(*value));
+                Ok(document.to_string())
+            }
             Self::JsonElement { path, value, .. } => json::add_element(text, path, value).map_err(|why| self.odd(&why)),
             Self::JsonHook { path, value, beside, .. } => {
                 let mut text = self.undo(text)?;
@@ -189,7 +220,14 @@ impl ConfigEdit {
     /// The text without the change.
     pub(super) fn undo(&self, text: &str) -> Result<String, Failure> {
         match self {
-            Self::JsonField { path, .. } => json::remove_field(text, path).map_err(|why| self.odd(&why)),
+            Self::JsonField { path, .. } | Self::JsonDefault { path, .. } => {
+                json::remove_field(text, path).map_err(|why| self.odd(&why))
+            }
+            Self::TomlDefault { key, .. } => {
+                let mut document = self.toml(text)?;
+                document.as_table_mut().remove(key);
+                Ok(document.to_string())
+            }
             Self::JsonElement { path, value, .. } => {
                 json::remove_element(text, path, value).map_err(|why| self.odd(&why))
             }
@@ -232,6 +270,14 @@ impl ConfigEdit {
     fn by_hand(&self, why: &str) -> Failure {
         let block = if let Self::YamlEntry { entry, .. } = self { entry.text.as_str() } else { "" };
         self.odd(&format!("{why}; add this by hand:\n\n{block}"))
+    }
+}
+
+fn state_of_default(found: Option<&Value>, own: &Value) -> EditState {
+    match found {
+        None => EditState::Missing,
+        Some(found) if found == own => EditState::There,
+        Some(_) => EditState::Adapted,
     }
 }
 

@@ -97,6 +97,12 @@ pub(super) fn edits(client: ClientName, scope: InstallScope, setup: &Setup) -> R
             let hooks = folder.join("hooks/hooks.json");
             let text = gemini_hooks(setup, &hooks);
             vec![
+                // Its own question about each call holds edits back where the hook cannot.
+                ConfigEdit::JsonDefault {
+                    file: base.join(".gemini/settings.json"),
+                    path: &["security", "disableYoloMode"],
+                    value: json!(true),
+                },
                 own_file(folder.join("gemini-extension.json"), with_program(GEMINI_EXTENSION, setup)),
                 own_file(folder.join("GEMINI.md"), GEMINI_CONTEXT.to_owned()),
                 own_file(hooks, text),
@@ -168,7 +174,25 @@ fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<Config
     let mut edits = vec![
         field(servers, &["mcpServers", "planwright"], setup.server()),
         hook(&settings, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
-        hook(&settings, &["hooks", "SessionStart"], HookEvent::SessionStart, starting(setup, client)),
+        hook(
+            &settings,
+            &["hooks", "SessionStart"],
+            HookEvent::SessionStart,
+            plain(setup, client, HookEvent::SessionStart),
+        ),
+        hook(
+            &settings,
+            &["hooks", "PostToolUse"],
+            HookEvent::PostToolUse,
+            plain(setup, client, HookEvent::PostToolUse),
+        ),
+        hook(
+            &settings,
+            &["hooks", "PostToolUseFailure"],
+            HookEvent::PostToolUse,
+            plain(setup, client, HookEvent::PostToolUse),
+        ),
+        hook(&settings, &["hooks", "Stop"], HookEvent::Stop, plain(setup, client, HookEvent::Stop)),
     ];
     let denied = |rule: &str| ConfigEdit::JsonElement {
         file: settings.clone(),
@@ -179,9 +203,9 @@ fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<Config
     edits
 }
 
-/// A hook of the form that Claude Code, Codex, Gemini CLI and goose share.
-fn starting(setup: &Setup, client: ClientName) -> Value {
-    let command = setup.hook_line(client, HookEvent::SessionStart);
+/// A hook that denies nothing, of the form that Claude Code, Codex and goose share.
+fn plain(setup: &Setup, client: ClientName, event: HookEvent) -> Value {
+    let command = setup.hook_line(client, event);
     json!({ "hooks": [{ "type": "command", "command": command, "timeout": CLIENT_SECONDS }] })
 }
 
@@ -200,8 +224,17 @@ fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
             text: with_program(CODEX_TABLE, setup),
         },
         hook(&hooks, &["hooks", "PreToolUse"], HookEvent::PreToolUse, before),
-        hook(&hooks, &["hooks", "SessionStart"], HookEvent::SessionStart, starting(setup, client)),
+        hook(
+            &hooks,
+            &["hooks", "SessionStart"],
+            HookEvent::SessionStart,
+            plain(setup, client, HookEvent::SessionStart),
+        ),
+        hook(&hooks, &["hooks", "PostToolUse"], HookEvent::PostToolUse, plain(setup, client, HookEvent::PostToolUse)),
+        hook(&hooks, &["hooks", "Stop"], HookEvent::Stop, plain(setup, client, HookEvent::Stop)),
         ConfigEdit::OwnFile { file: folder.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
+        // Its sandbox and its own question hold edits back where the hook cannot.
+        ConfigEdit::TomlDefault { file: folder.join("config.toml"), key: "approval_policy", value: "on-request" },
     ]
 }
 
@@ -212,17 +245,25 @@ fn gemini_hooks(setup: &Setup, file: &Path) -> String {
     pretty(&json!({ "hooks": {
         "BeforeTool": hook(setup.closing_hook_line(client, "hooks.BeforeTool", file)),
         "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
+        "AfterTool": hook(setup.hook_line(client, HookEvent::PostToolUse)),
+        "AfterAgent": hook(setup.hook_line(client, HookEvent::Stop)),
     } }))
 }
 
-/// It takes no text for the agent at the start of a conversation.
+/// It takes no text for the agent at the start of a conversation, and tells no result of a call, only that it failed.
 fn goose_hooks(setup: &Setup, file: &Path) -> String {
-    pretty(&json!({ "hooks": { "PreToolUse": [{ "hooks": [{
+    let client = ClientName::Goose;
+    let before = json!({ "hooks": [{
         "type": "command",
-        "command": setup.closing_hook_line(ClientName::Goose, "hooks.PreToolUse", file),
+        "command": setup.closing_hook_line(client, "hooks.PreToolUse", file),
         "timeout": CLIENT_SECONDS,
         "on_failure": "block",
-    }] }] } }))
+    }] });
+    pretty(&json!({ "hooks": {
+        "PreToolUse": [before],
+        "PostToolUseFailure": [plain(setup, client, HookEvent::PostToolUse)],
+        "Stop": [plain(setup, client, HookEvent::Stop)],
+    } }))
 }
 
 fn vscode_hooks(setup: &Setup, file: &Path) -> String {
@@ -231,6 +272,8 @@ fn vscode_hooks(setup: &Setup, file: &Path) -> String {
     pretty(&json!({ "hooks": {
         "PreToolUse": hook(setup.closing_hook_line(client, "hooks.PreToolUse", file)),
         "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
+        "PostToolUse": hook(setup.hook_line(client, HookEvent::PostToolUse)),
+        "Stop": hook(setup.hook_line(client, HookEvent::Stop)),
     } }))
 }
 
@@ -242,7 +285,9 @@ fn cursor(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
         "timeout": CLIENT_SECONDS,
         "failClosed": true,
     });
-    let start = json!({ "command": setup.hook_line(client, HookEvent::SessionStart), "timeout": CLIENT_SECONDS });
+    let plain = |event| json!({ "command": setup.hook_line(client, event), "timeout": CLIENT_SECONDS });
+    let mut stop = plain(HookEvent::Stop);
+    stop["loop_limit"] = json!(1);
     let hook = |path, event, value| ConfigEdit::JsonHook {
         file: file.clone(),
         path,
@@ -253,7 +298,10 @@ fn cursor(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
     vec![
         field(folder.join("mcp.json"), &["mcpServers", "planwright"], setup.server()),
         hook(&["hooks", "preToolUse"], HookEvent::PreToolUse, before),
-        hook(&["hooks", "sessionStart"], HookEvent::SessionStart, start),
+        hook(&["hooks", "sessionStart"], HookEvent::SessionStart, plain(HookEvent::SessionStart)),
+        hook(&["hooks", "postToolUse"], HookEvent::PostToolUse, plain(HookEvent::PostToolUse)),
+        hook(&["hooks", "postToolUseFailure"], HookEvent::PostToolUse, plain(HookEvent::PostToolUse)),
+        hook(&["hooks", "stop"], HookEvent::Stop, stop),
     ]
 }
 
