@@ -5,6 +5,8 @@
 //! - `changed_files`: the files that a call changes
 //! - `client_files`: the entries of servers in the files of each client
 //! - `deadline`: one answer, in time
+//! - `native_plan`: plans of the client's own plan mode
+//! - `native_text`: where each client has such a plan
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
 //! - `tools`: what the tools of clients do, and which pass before a plan is approved
 //! - `wire`: the JSON of each client
@@ -13,6 +15,8 @@ mod approved;
 mod changed_files;
 mod client_files;
 mod deadline;
+mod native_plan;
+mod native_text;
 mod server_entries;
 mod tools;
 mod wire;
@@ -20,6 +24,7 @@ mod wire;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planwright_core::permission::{Permission, may_decide};
 use planwright_core::plan::{Plan, PlanStatus};
@@ -38,11 +43,11 @@ use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
-use self::deadline::OneAnswer;
+use self::deadline::{DEADLINE, OneAnswer};
 use self::server_entries::{ServerEntry, Target};
-use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
+use self::wire::{HookDecision, HookInput, HookPlace, PlanAnswer, ToolRequest};
 
-pub(crate) use self::deadline::CLIENT_SECONDS;
+pub(crate) use self::deadline::{CLIENT_PLAN_SECONDS, CLIENT_SECONDS};
 
 /// The refusal of a command with which an agent tries to decide.
 const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";
@@ -54,11 +59,14 @@ const LATE: &str = "Planwright could not tell in time whether the plan is approv
 
 pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (client, event) = (arguments.client, arguments.event);
-    let late = match event {
-        HookEvent::PreToolUse => HookDecision::Deny(LATE.to_owned()).answer(client),
-        HookEvent::SessionStart => None,
+    let wait = Duration::from_secs(arguments.wait_seconds);
+    let late_plan = |event: &str| PlanAnswer::Undecided(LATE.to_owned()).answer(client, event);
+    let (late, deadline) = match event {
+        HookEvent::PreToolUse => (HookDecision::Deny(LATE.to_owned()).answer(client), DEADLINE),
+        HookEvent::SessionStart => (None, DEADLINE),
+        HookEvent::NativePlan => (late_plan(""), wait.saturating_add(DEADLINE)),
     };
-    let answer = OneAnswer::or_late(late)?;
+    let answer = OneAnswer::or_late(late, deadline)?;
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
     let input = read.map_err(|error| error.to_string()).and_then(|_| HookInput::read(client, &text));
@@ -69,13 +77,23 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
         }
         (HookEvent::SessionStart, Ok(input)) => at_start(global, client, &input.place).await?,
         (HookEvent::SessionStart, Err(reason)) => return Err(Failure::usage(reason)),
+        (HookEvent::NativePlan, Ok(input)) => {
+            answer.set_late(late_plan(input.event()));
+            native_plan::answer(global, client, &input, wait).await.answer(client, input.event())
+        }
+        (HookEvent::NativePlan, Err(reason)) => {
+            PlanAnswer::Undecided(format!("Planwright cannot read this plan: {reason}.")).answer(client, "")
+        }
     };
     answer.give(found.as_ref())?;
     Ok(Exit::Done)
 }
 
 async fn before_call(global: &Global, client: ClientName, input: &HookInput) -> HookDecision {
-    let HookInput { place, request } = input;
+    let HookInput { place, request, .. } = input;
+    if native_text::writes_plan_file(client, input) {
+        return HookDecision::Pass;
+    }
     let ToolRequest { tool, input } = request;
     let is_shell = tools::is_shell(client, tool);
     if tools::is_reader(client, tool, input)
