@@ -43,7 +43,7 @@ use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
-use self::deadline::{DEADLINE, OneAnswer};
+use self::deadline::{DEADLINE, OneAnswer, PLAN_DEADLINE};
 use self::server_entries::{ServerEntry, Target};
 use self::wire::{HookDecision, HookInput, HookPlace, PlanAnswer, ToolRequest};
 
@@ -64,7 +64,7 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (late, deadline) = match event {
         HookEvent::PreToolUse => (HookDecision::Deny(LATE.to_owned()).answer(client), DEADLINE),
         HookEvent::SessionStart => (None, DEADLINE),
-        HookEvent::NativePlan => (late_plan(""), wait.saturating_add(DEADLINE)),
+        HookEvent::NativePlan => (late_plan(""), wait.saturating_add(PLAN_DEADLINE)),
     };
     let answer = OneAnswer::or_late(late, deadline)?;
     let mut text = String::new();

@@ -15,6 +15,7 @@ mod chat_typed_ahead;
 mod client_dialects;
 mod client_files;
 mod client_hooks;
+mod client_plans;
 mod client_programs;
 mod clients;
 mod commands;

@@ -12,6 +12,8 @@ pub(crate) const CLIENT_SECONDS: u64 = 20;
 pub(crate) const CLIENT_PLAN_SECONDS: u64 = 600;
 /// How long we wait. What is left is for a machine that is busy.
 pub(super) const DEADLINE: Duration = Duration::from_secs(8);
+/// The same for storing a plan and reading the decision, beside the wait for a person.
+pub(super) const PLAN_DEADLINE: Duration = Duration::from_secs(40);
 
 /// The answer that is printed once: what was decided, or the late one at the deadline.
 pub(super) struct OneAnswer(Arc<Mutex<State>>);
