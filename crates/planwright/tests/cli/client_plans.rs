@@ -192,10 +192,10 @@ fn a_plan_of_each_plan_mode_waits_is_commented_changed_and_approved() {
     }
 }
 
-/// Looks until the plan waits. The hook is another process.
-fn until_it_waits(mode: &PlanMode) {
+/// Looks until this text waits. The hook is another process.
+fn until_it_waits(mode: &PlanMode, text: &str) {
     let begun = Instant::now();
-    while mode.status() != "READY" {
+    while !mode.world.json("plan show")["markdown"].as_str().is_some_and(|shown| shown.contains(text.trim())) {
         assert!(begun.elapsed() < Duration::from_secs(240), "the hook has not stored the plan");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -207,7 +207,7 @@ fn the_hook_waits_and_answers_with_the_decision() {
         let mode = PlanMode::new(found);
         let waiting = |plan: &str| {
             let hook = start(&mut mode.command(&["--wait-seconds", "500", "native-plan"]), &mode.input(plan));
-            until_it_waits(&mode);
+            until_it_waits(&mode, plan);
             hook
         };
         let hook = waiting(FIRST);

@@ -180,7 +180,7 @@ impl PlanSession {
             let Some(plan) = snapshot.plan(plan) else {
                 return Ok(PlanAnswer::Back("The plan is not there any more. Propose it again.".to_owned()));
             };
-            if plan.status != PlanStatus::Ready {
+            if standing(plan, text) != Standing::Waits {
                 return self.decided(plan, text).await;
             }
             tokio::select! {
@@ -218,15 +218,18 @@ impl PlanSession {
 
 fn standing(plan: &Plan, text: &str) -> Standing {
     let is_same = is_same_text(plan, text);
-    match plan.status {
-        PlanStatus::Collecting => match &plan.feedback {
-            Some(feedback) if is_same => Standing::Back(format!(
-                "A person asked for changes to plan {}:\n\n{}\n\nChange the plan accordingly and propose it again in plan mode; it \
-                 becomes the next version, and the person sees what changed.",
-                plan.number, feedback.text
-            )),
-            Some(_) | None => Standing::New,
-        },
+    match (plan.status, &plan.feedback) {
+        (PlanStatus::Collecting | PlanStatus::Ready, Some(feedback)) if is_same => Standing::Back(format!(
+            "A person asked for changes to plan {}:\n\n{}\n\nChange the plan accordingly and propose it again in plan mode; it \
+             becomes the next version, and the person sees what changed.",
+            plan.number, feedback.text
+        )),
+        (status, _) => standing_of_status(plan, status, is_same),
+    }
+}
+
+fn standing_of_status(plan: &Plan, status: PlanStatus, is_same: bool) -> Standing {
+    match status {
         PlanStatus::Ready if is_same => Standing::Waits,
         PlanStatus::Approved | PlanStatus::Executing if is_same && is_approved_text(plan) => Standing::Approved,
         PlanStatus::Rejected if is_same => {
@@ -237,7 +240,8 @@ fn standing(plan: &Plan, text: &str) -> Standing {
                 plan.number
             ))
         }
-        PlanStatus::Ready
+        PlanStatus::Collecting
+        | PlanStatus::Ready
         | PlanStatus::Approved
         | PlanStatus::Executing
         | PlanStatus::PartiallyCompleted
