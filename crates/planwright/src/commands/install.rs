@@ -138,7 +138,10 @@ fn check_native_plans_out(arguments: &InstallArgs, setup: &Setup) -> Result<(), 
     for edit in pack::edits(arguments.client, scope(arguments)?, &with)? {
         if edit.takes_plans_in() && edit.state(files.text(edit.file())?)? != EditState::Missing {
             let name = arguments.client.name();
-            return Err(refused(&edit, &format!("it takes plans in; `planwright uninstall {name}` takes it out first")));
+            return Err(refused(
+                &edit,
+                &format!("it takes plans in; `planwright uninstall {name}` takes it out first"),
+            ));
         }
     }
     Ok(())
@@ -205,7 +208,11 @@ pub(crate) fn found(global: &Global) -> Vec<Installed> {
 }
 
 /// The changes for a client and how each stands: with or without what takes plans in, as the person installed it.
-fn states(client: ClientName, scope: InstallScope, setup: &Setup) -> Result<(Vec<ConfigEdit>, Vec<EditStanding>), Failure> {
+fn states(
+    client: ClientName,
+    scope: InstallScope,
+    setup: &Setup,
+) -> Result<(Vec<ConfigEdit>, Vec<EditStanding>), Failure> {
     let look = |native_plans: bool| -> Result<(Vec<ConfigEdit>, Vec<EditStanding>), Failure> {
         let setup = Setup { program: setup.program.clone(), options: setup.options.clone(), native_plans };
         let edits = pack::edits(client, scope, &setup)?;

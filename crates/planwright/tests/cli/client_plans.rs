@@ -51,7 +51,9 @@ impl PlanMode {
 
     /// What the client sends about a plan, with its file written if it has the text there.
     fn input(&self, plan: &str) -> String {
-        for file in ["home/plans/quiet-river.md", "home/copilot/session-state/7c1d9e20-0d4b-4a1e-9a51-3c5b1f0e8a11/plan.md"] {
+        for file in
+            ["home/plans/quiet-river.md", "home/copilot/session-state/7c1d9e20-0d4b-4a1e-9a51-3c5b1f0e8a11/plan.md"]
+        {
             std::fs::create_dir_all(self.world.path(file).parent().unwrap()).unwrap();
             self.world.write(file, plan);
         }
@@ -382,7 +384,9 @@ fn what_takes_plans_in_is_installed_unless_the_person_does_not_want_it() {
     }
     let world = World::new();
     in_project(&world, "install claude-code --yes").done();
-    in_project(&world, "install claude-code --no-native-plans --yes").exits(2).complains("planwright uninstall claude-code");
+    in_project(&world, "install claude-code --no-native-plans --yes")
+        .exits(2)
+        .complains("planwright uninstall claude-code");
     in_project(&world, "install goose --native-plans --yes").exits(2).complains("no plan mode");
     in_project(&world, "install goose --yes").done().never_says("native-plan");
 }

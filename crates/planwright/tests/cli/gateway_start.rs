@@ -222,9 +222,7 @@ fn the_list_of_the_gateway_stays_below_its_tokens() {
     let answers: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let listed = answers.iter().find(|answer| answer["id"] == 1).unwrap();
     assert!(["plan_finalize", "result_read"].iter().all(|tool| names(listed).contains(tool)), "{listed}");
-    let shown = |tool: &Value| {
-        json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] })
-    };
+    let shown = |tool: &Value| json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] });
     let counter = Tokens::default();
     let tools = listed["result"]["tools"].as_array().unwrap();
     let tokens: u32 = tools.iter().map(|tool| counter.count(&shown(tool).to_string())).sum();

@@ -153,7 +153,10 @@ impl PlanSession {
             (Ok(_), None) => return Err(Failure::unexpected("the plan that was stored is not known")),
             (Err(refusal), _) => {
                 let code = refusal.code.as_str();
-                Err(format!("Planwright does not take this plan in ({code}): {} Change it and propose it again.", refusal.message))
+                Err(format!(
+                    "Planwright does not take this plan in ({code}): {} Change it and propose it again.",
+                    refusal.message
+                ))
             }
         })
     }
@@ -291,7 +294,10 @@ fn other_text(plan: &Plan) -> String {
         | PlanStatus::PartiallyCompleted
         | PlanStatus::Completed
         | PlanStatus::Superseded => {
-            format!("Plan {} is not the one to work by any more. plan_get of Planwright tells how it stands.", plan.number)
+            format!(
+                "Plan {} is not the one to work by any more. plan_get of Planwright tells how it stands.",
+                plan.number
+            )
         }
     }
 }

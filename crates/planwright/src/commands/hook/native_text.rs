@@ -149,7 +149,10 @@ mod tests {
         for (message, expected) in [
             ("no plan", NativeText::None),
             ("x <proposed_plan>\n# A\n</proposed_plan> y", NativeText::Found("# A".to_owned())),
-            ("<proposed_plan># A</proposed_plan> <proposed_plan># B</proposed_plan>", NativeText::Found("# B".to_owned())),
+            (
+                "<proposed_plan># A</proposed_plan> <proposed_plan># B</proposed_plan>",
+                NativeText::Found("# B".to_owned()),
+            ),
             ("<proposed_plan># cut off", NativeText::Found("# cut off".to_owned())),
             ("<proposed_plan> </proposed_plan>", NativeText::Unreadable("it is empty".to_owned())),
         ] {
@@ -159,9 +162,14 @@ mod tests {
 
     #[test]
     fn the_name_of_a_plan_leads_nowhere_else() {
-        for (name, expected) in
-            [("plan.md", true), ("a/plan.md", false), ("../plan.md", false), ("plan.txt", false), ("..", false), ("", false)]
-        {
+        for (name, expected) in [
+            ("plan.md", true),
+            ("a/plan.md", false),
+            ("../plan.md", false),
+            ("plan.txt", false),
+            ("..", false),
+            ("", false),
+        ] {
             assert_eq!(is_plan_name(Path::new(name)), expected, "{name}");
         }
     }
