@@ -59,7 +59,7 @@ const LATE: &str = "Planwright could not tell in time whether the plan is approv
 
 pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (client, event) = (arguments.client, arguments.event);
-    let wait = Duration::from_secs(arguments.wait_seconds);
+    let wait = Duration::from_secs(arguments.wait_seconds.min(CLIENT_PLAN_SECONDS));
     let late_plan = |event: &str| PlanAnswer::Undecided(LATE.to_owned()).answer(client, event);
     let (late, deadline) = match event {
         HookEvent::PreToolUse => (HookDecision::Deny(LATE.to_owned()).answer(client), DEADLINE),
