@@ -14,7 +14,7 @@
 mod approved;
 mod changed_files;
 mod client_files;
-mod deadline;
+pub(crate) mod deadline;
 mod native_plan;
 mod native_text;
 mod server_entries;
@@ -43,11 +43,9 @@ use crate::cli::{ClientName, Global, HookArgs, HookEvent};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
-use self::deadline::{DEADLINE, OneAnswer, PLAN_DEADLINE};
+use self::deadline::{CLIENT_PLAN_SECONDS, DEADLINE, OneAnswer, PLAN_DEADLINE};
 use self::server_entries::{ServerEntry, Target};
 use self::wire::{HookDecision, HookInput, HookPlace, PlanAnswer, ToolRequest};
-
-pub(crate) use self::deadline::{CLIENT_PLAN_SECONDS, CLIENT_SECONDS};
 
 /// The refusal of a command with which an agent tries to decide.
 const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";

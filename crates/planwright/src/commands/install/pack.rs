@@ -9,7 +9,7 @@ use super::setup::Setup;
 use super::yaml::YamlEntry;
 use super::{codex_folder, goose_file};
 use crate::cli::{ClientName, HookEvent, InstallScope};
-use crate::commands::hook::{CLIENT_PLAN_SECONDS, CLIENT_SECONDS};
+use crate::commands::hook::deadline::{CLIENT_PLAN_SECONDS, CLIENT_SECONDS};
 use crate::failure::Failure;
 
 const OPENCODE_PLUGIN: &str = include_str!("../../../../../clients/opencode/planwright.js");
