@@ -363,7 +363,10 @@ fn position(snapshot: &Snapshot, name: &StepName) -> Result<Option<usize>, Refus
 
 fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
     let Some(plan) = snapshot.awaited() else {
-        return Err(Refusal::not_found("There is no plan that a person could decide about; plan_get says in `next` what to do now.").into());
+        return Err(Refusal::not_found(
+            "There is no plan that a person could decide about; plan_get says in `next` what to do now.",
+        )
+        .into());
     };
     let mut answer = decided(plan);
     for (name, other) in [("plan", snapshot.active()), ("round", snapshot.round())] {
