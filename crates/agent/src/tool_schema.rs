@@ -52,6 +52,10 @@ fn simplify(schema: &mut Value) {
                 object.remove("format");
             }
             object.remove("default");
+            // Every number of a tool counts something, and what does not fit is refused.
+            if object.get("minimum") == Some(&Value::from(0)) {
+                object.remove("minimum");
+            }
             if let Some(Value::Array(types)) = object.get_mut("type") {
                 types.retain(|name| name != "null");
                 if let [only] = types.as_slice() {

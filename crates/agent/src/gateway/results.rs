@@ -13,9 +13,9 @@ use crate::upstream::READ_RESULT;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReadResult {
-    /// The name of the result, as the first part of it says.
+    /// Its name, as the first part says.
     result: String,
-    /// The byte to read on from, as the part before says.
+    /// The byte that the part before names.
     #[serde(default)]
     from: u64,
 }

@@ -16,26 +16,27 @@ use crate::tool_schema::schema_of as of;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetContent {
-    /// The whole plan as one Markdown document. It replaces what was there. Name what the work needs in one fenced block
-    /// `planwright-needs`, in TOML: `files = ["src/**"]`, `commands = ["cargo test"]`, `tools`, `network`. Once approved, a
-    /// person is asked about other calls only.
+    #[schemars(
+        description = "For example: # Title\n\n- [ ] first step\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n```\nThe \
+                       block (TOML; also `tools`, `network`) says what the work needs. Once approved, a person is asked about other calls only."
+    )]
     pub(super) plan_markdown: String,
-    /// A short title; without one, the first heading serves.
+    /// Without it, the first heading.
     #[serde(default)]
     pub(super) title: Option<String>,
-    /// What you did about each comment of the person's review that you answer, by its number there.
+    /// What you did about each comment of the person's review.
     #[serde(default)]
     #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
     pub(super) answers: Option<Vec<CommentAnswer>>,
 }
 
-/// What the agent did about one comment.
+// What the agent did about one comment.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommentAnswer {
-    /// The comment's number in the review, from 1.
+    /// Its number in the review.
     pub(super) comment: usize,
-    /// What you changed, or why you did not, in a sentence.
+    /// What you changed, or why not.
     pub(super) answer: String,
 }
 
@@ -62,14 +63,14 @@ impl From<ReportedStatus> for StepStatus {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Progress {
-    /// The step's number in the plan, from 1. Without it: the step in progress, else the next one.
+    /// Its number, from 1; without it, the step in progress or the next one.
     #[serde(default)]
     pub(super) step: Option<usize>,
     pub(super) status: ReportedStatus,
-    /// What happened, in a sentence.
+    /// What happened.
     #[serde(default)]
     pub(super) note: Option<String>,
-    /// What shows it: a command and its output, a commit, a file.
+    /// What shows it: a command's output, a commit, a file.
     #[serde(default)]
     pub(super) evidence: Option<String>,
 }
@@ -77,18 +78,18 @@ pub(super) struct Progress {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExternalSetContent {
-    /// The whole plan as one Markdown document. It replaces what was there. Name what the work needs in one fenced block
-    /// `planwright-needs`, in TOML: `files = ["src/**"]`, `commands = ["cargo test"]`, `tools`, `network`. Once approved, a
-    /// person is asked about other calls only.
+    #[schemars(
+        description = "For example: # Title\n\n- [ ] first step\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n```\nThe \
+                       block (TOML; also `tools`, `network`) says what the work needs. Once approved, a person is asked about other calls only."
+    )]
     pub(super) plan_markdown: String,
-    /// A short title; without one, the first heading serves.
+    /// Without it, the first heading.
     #[serde(default)]
     pub(super) title: Option<String>,
-    /// The `digest` of the version that you read. If another client changed the plan since, nothing is stored and you see
-    /// the difference.
+    /// The `digest` that you read: nothing is stored if another client changed the plan since.
     #[serde(default)]
     pub(super) expected_digest: Option<String>,
-    /// What you did about each comment of the person's review that you answer, by its number there.
+    /// What you did about each comment of the person's review.
     #[serde(default)]
     #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
     pub(super) answers: Option<Vec<CommentAnswer>>,
@@ -97,14 +98,14 @@ pub(super) struct ExternalSetContent {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExternalProgress {
-    /// The step's number in the plan, from 1, or its id. Without it: the step in progress, else the next one.
+    /// Its number, from 1, or its id; without it, the step in progress or the next one.
     #[serde(default)]
     pub(super) step: Option<StepName>,
     pub(super) status: ReportedStatus,
-    /// What happened, in a sentence.
+    /// What happened.
     #[serde(default)]
     pub(super) note: Option<String>,
-    /// What shows it: a command and its output, a commit, a file.
+    /// What shows it: a command's output, a commit, a file.
     #[serde(default)]
     pub(super) evidence: Option<String>,
 }
@@ -134,12 +135,12 @@ impl JsonSchema for StepName {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddCall {
-    /// The name of your tool that you will call once the plan is approved.
+    /// The name of your tool.
     pub(super) tool: String,
-    /// The arguments of the call, exactly as you will give them.
+    /// As you will give them, for example `{"path": "a.txt"}`.
     #[serde(default)]
     pub(super) arguments: CallArguments,
-    /// What the call is for, in a sentence.
+    /// What the call is for.
     #[serde(default)]
     pub(super) description: Option<String>,
 }
@@ -187,7 +188,7 @@ impl JsonSchema for CallArguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AwaitDecision {
-    /// How long to wait; 50 if absent, 3600 at most. Call it again after it.
+    /// 50 if absent, 3600 at most.
     #[serde(default)]
     #[expect(dead_code, reason = "the surface waits; its type is checked here")]
     pub(super) timeout_seconds: Option<u32>,
@@ -196,10 +197,10 @@ pub(super) struct AwaitDecision {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Summary {
-    /// The plan in a few words, for the person who decides.
+    /// The plan in a few words, for the person.
     #[serde(default)]
     pub(super) summary: Option<String>,
-    /// What you did about each comment of the person's review that you answer, by its number there.
+    /// What you did about each comment of the person's review.
     #[serde(default)]
     #[expect(dead_code, reason = "`answers` reads it before the command is made; its type is checked here")]
     pub(super) answers: Option<Vec<CommentAnswer>>,
@@ -214,7 +215,7 @@ pub(super) struct CreateDraft {
     pub(super) title: Option<String>,
 }
 
-/// Only what is given changes; a list replaces the list that was there.
+// Only what is given changes; a list replaces the list that was there.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetMetadata {
@@ -228,10 +229,10 @@ pub(super) struct SetMetadata {
     /// What could go wrong.
     #[serde(default)]
     risks: Option<Vec<String>>,
-    /// How it is seen that the goal is reached.
+    /// What shows that the goal is reached.
     #[serde(default)]
     verification: Option<Vec<String>>,
-    /// The files that will be touched.
+    /// Files that change.
     #[serde(default)]
     files: Option<Vec<String>>,
 }
@@ -248,19 +249,18 @@ impl From<SetMetadata> for MetadataChange {
 pub(super) struct AddStep {
     /// What is to be done.
     description: String,
-    /// The specialist who does it.
     agent: String,
-    /// Where to put it, from 1; at the end if absent.
+    /// From 1; at the end if absent.
     #[serde(default)]
     position: Option<usize>,
-    /// Ids of earlier steps whose outcome it builds on.
+    /// `step_id`s of earlier steps that it builds on, for example `["s1"]`.
     #[serde(default)]
     needs: Option<Vec<String>>,
-    /// How it is seen that the step is done.
+    /// What shows that it is done.
     #[serde(default)]
     verification: Option<String>,
-    /// Shell lines that the step will run with run_command, exactly as they will be run. The person approves them with
-    /// the plan and is not asked again; any other command is asked about.
+    /// Shell lines exactly as the step runs them, for example `["cargo test"]`. They are approved with the plan; a person is
+    /// asked about any other.
     #[serde(default)]
     commands: Option<Vec<String>>,
 }
@@ -313,14 +313,14 @@ pub(super) struct UpdateStep {
     description: Option<String>,
     #[serde(default)]
     agent: Option<String>,
-    /// The place to move it to, from 1.
+    /// Its new place, from 1.
     #[serde(default)]
     position: Option<usize>,
     #[serde(default)]
     needs: Option<Vec<String>>,
     #[serde(default)]
     verification: Option<String>,
-    /// Replaces the list of shell lines.
+    /// Replaces the list.
     #[serde(default)]
     commands: Option<Vec<String>>,
 }
@@ -349,10 +349,10 @@ pub(super) struct RemoveStep {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Get {
-    /// Another plan of this session: its number, its id, or a piece of its id. Without it, the active plan.
+    /// Another plan than the active one, by its number or id.
     #[serde(default)]
     pub(super) plan_id: Option<String>,
-    /// The line of a document, or the step, to read on from: the `next_from` of the part before.
+    /// The `next_from` of the part before.
     #[serde(default)]
     pub(super) from: Option<usize>,
 }
@@ -360,7 +360,7 @@ pub(super) struct Get {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetActive {
-    /// The line of a document, or the step, to read on from: the `next_from` of the part before.
+    /// The `next_from` of the part before.
     #[serde(default)]
     pub(super) from: Option<usize>,
 }
@@ -368,7 +368,7 @@ pub(super) struct GetActive {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct List {
-    /// Only plans with a smaller number, for the next page.
+    /// Only plans with a smaller number.
     #[serde(default)]
     pub(super) before: Option<u32>,
 }
@@ -415,6 +415,15 @@ pub(super) fn external_schema(tool: PlanTool, style: PlanStyle) -> Value {
 }
 
 pub(super) fn description(tool: PlanTool, agents: &AgentRegistry) -> String {
+    text(tool).replace("{agents}", &agents.names()).replace("{then}", "")
+}
+
+/// The same for the agent of another program, which waits itself.
+pub(super) fn external_description(tool: PlanTool, agents: &AgentRegistry) -> String {
+    text(tool).replace("{agents}", &agents.names()).replace("{then}", " Then call plan_await_decision.")
+}
+
+fn text(tool: PlanTool) -> &'static str {
     match tool {
         PlanTool::Get => include_str!("descriptions/plan_get.md"),
         PlanTool::SetContent => include_str!("descriptions/plan_set_content.md"),
@@ -431,5 +440,4 @@ pub(super) fn description(tool: PlanTool, agents: &AgentRegistry) -> String {
         PlanTool::List => include_str!("descriptions/plan_list.md"),
     }
     .trim_end()
-    .replace("{agents}", &agents.names())
 }

@@ -84,7 +84,8 @@ impl ExternalTools {
         let ignored = take_unknown(name, &mut arguments);
         let mut shown = None;
         let outcome = self.carry_out(session, by, name, arguments, is_upstream, &mut shown).await;
-        ExternalAnswer { outcome: outcome.map_err(LedgerError::into_refusal), ignored, shown }
+        let outcome = outcome.map_err(|error| with_next_call(error.into_refusal(), name));
+        ExternalAnswer { outcome, ignored, shown }
     }
 
     async fn carry_out(
@@ -378,7 +379,10 @@ fn position(snapshot: &Snapshot, name: &StepName) -> Result<Option<usize>, Refus
 
 fn decision(snapshot: &Snapshot) -> LedgerResult<Value> {
     let Some(plan) = snapshot.awaited() else {
-        return Err(Refusal::not_found("There is no plan that a person could decide about.").into());
+        return Err(Refusal::not_found(
+            "There is no plan that a person could decide about; plan_get says in `next` what to do now.",
+        )
+        .into());
     };
     let mut answer = decided(plan);
     for (name, other) in [("plan", snapshot.active()), ("round", snapshot.round())] {
@@ -444,7 +448,8 @@ fn fields_of(tool: &ToolDefinition) -> Vec<String> {
 
 fn define(tool: PlanTool, style: PlanStyle, policy: &Policy) -> ToolDefinition {
     let input_schema = arguments::external_schema(tool, style);
-    let mut defined = ToolDefinition { input_schema, ..super::define(tool, style, &policy.agents) };
+    let description = arguments::external_description(tool, &policy.agents);
+    let mut defined = ToolDefinition { input_schema, description, ..super::define(tool, style, &policy.agents) };
     if tool == PlanTool::Finalize && style != PlanStyle::Collect {
         include_str!("descriptions/plan_finalize_round.md").trim_end().clone_into(&mut defined.description);
     }
@@ -470,6 +475,23 @@ fn of_style(style: PlanStyle, policy: &Policy) -> GateContext {
         has_goals: false,
         has_rounds: policy.has_rounds,
     }
+}
+
+/// The refusal of a plan tool, with what to call next.
+fn with_next_call(mut refusal: Refusal, name: &str) -> Refusal {
+    let next = match (PlanTool::named(name), refusal.code) {
+        (Some(PlanTool::Get), RefusalCode::NotFound) => "Without `plan_id`, plan_get reads the active plan.".to_owned(),
+        (Some(_), RefusalCode::InvalidArgument) => format!("Correct it and call {name} again."),
+        (Some(_), RefusalCode::WrongStatus | RefusalCode::NotFound | RefusalCode::PolicyDenied)
+            // Without plan work there is no tool to call.
+            if !refusal.message.contains("plan_get") && !refusal.message.contains("a person turns it on") =>
+        {
+            "plan_get says in `next` what to do now.".to_owned()
+        }
+        _ => return refusal,
+    };
+    refusal.message = format!("{} {next}", refusal.message.trim_end());
+    refusal
 }
 
 fn with_next(mut answer: Value, plan: &Plan) -> Value {

@@ -24,7 +24,7 @@ const MAX_OFFERS: usize = 3;
 struct SearchArguments {
     /// A question or a few words.
     query: String,
-    /// How many items at most; 8 if absent.
+    /// 8 items if absent.
     #[serde(default)]
     limit: Option<usize>,
 }
@@ -32,15 +32,14 @@ struct SearchArguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SaveArguments {
-    /// What to remember, so that it is understood without the conversation.
     content: String,
-    /// What it is; a fact if absent.
+    /// A fact if absent.
     #[serde(default)]
     kind: KindArgument,
-    /// A few words that it is also found by.
+    /// Other words that it is found by.
     #[serde(default)]
     tags: Vec<String>,
-    /// The id of an offer to accept instead; `content` is then not read.
+    /// The id of an offer to accept; `content` is then not read.
     #[serde(default)]
     offer: Option<String>,
 }

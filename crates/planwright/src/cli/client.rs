@@ -13,6 +13,12 @@ pub(crate) struct InstallArgs {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Take the plans of the client's own plan mode in, so that they wait for you like every plan; on where the client can do it
+    #[arg(long, conflicts_with = "no_native_plans")]
+    pub(crate) native_plans: bool,
+    /// Leave the client's own plan mode as it is
+    #[arg(long)]
+    pub(crate) no_native_plans: bool,
 }
 
 /// A program with an agent of its own.
@@ -39,6 +45,9 @@ pub(crate) struct HookArgs {
     /// The client that calls
     #[arg(long, value_name = "CLIENT", default_value = "claude-code")]
     pub(crate) client: ClientName,
+    /// How long the hook of the client's own plans waits for a person
+    #[arg(long, value_name = "SECONDS", default_value_t = 540, hide = true)]
+    pub(crate) wait_seconds: u64,
     #[command(subcommand)]
     pub(crate) event: HookEvent,
 }
@@ -54,6 +63,8 @@ pub(crate) enum HookEvent {
     PostToolUse,
     /// Before the agent ends its turn: it is reminded once of the open steps of its plan
     Stop,
+    /// When the client's own plan mode proposes a plan: it becomes a version of the session's plan and waits for a person
+    NativePlan,
 }
 
 impl HookEvent {
@@ -64,6 +75,7 @@ impl HookEvent {
             Self::SessionStart => "session-start",
             Self::PostToolUse => "post-tool-use",
             Self::Stop => "stop",
+            Self::NativePlan => "native-plan",
         }
     }
 }

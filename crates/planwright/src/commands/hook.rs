@@ -12,6 +12,8 @@
 //! - `memory`: what the hooks remember of a session
 //! - `network`: the hosts that a plan names
 //! - `outcome`: how a call of a client's tool ended
+//! - `native_plan`: plans of the client's own plan mode
+//! - `native_text`: where each client has such a plan
 //! - `server_entries`: the store and the session of the server, as the client's configuration has them
 //! - `start`: what comes back at the start and after a compaction
 //! - `tools`: what the tools of clients do, and which pass before a plan is approved
@@ -23,11 +25,13 @@ mod at_stop;
 mod changed_files;
 mod client_files;
 mod counts;
-mod deadline;
+pub(crate) mod deadline;
 mod inbox;
 mod memory;
 mod network;
 mod outcome;
+mod native_plan;
+mod native_text;
 mod server_entries;
 mod start;
 mod tools;
@@ -36,6 +40,7 @@ mod wire;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::permission::{Permission, may_decide};
@@ -55,12 +60,10 @@ use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 
 use self::counts::CountedCall;
-use self::deadline::OneAnswer;
+use self::deadline::{CLIENT_PLAN_SECONDS, DEADLINE, OneAnswer, PLAN_DEADLINE};
 use self::server_entries::{ServerEntry, Target};
 use self::tools::ToolKind;
-use self::wire::{HookDecision, HookInput, HookPlace, ToolRequest};
-
-pub(crate) use self::deadline::CLIENT_SECONDS;
+use self::wire::{HookDecision, HookInput, HookPlace, PlanAnswer, ToolRequest};
 
 /// The refusal of a command with which an agent tries to decide.
 const DECIDES: &str = "An agent does not decide about plans, switch plan work or change who may decide. A person does, in a terminal of their own.";
@@ -69,11 +72,14 @@ const LATE: &str = "Planwright could not tell in time whether the plan is approv
 
 pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (client, event) = (arguments.client, arguments.event);
-    let late = match event {
-        HookEvent::PreToolUse => HookDecision::Deny(LATE.to_owned()).answer(client),
-        HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop => None,
+    let wait = Duration::from_secs(arguments.wait_seconds.min(CLIENT_PLAN_SECONDS));
+    let late_plan = |event: &str| PlanAnswer::Undecided(LATE.to_owned()).answer(client, event);
+    let (late, deadline) = match event {
+        HookEvent::PreToolUse => (HookDecision::Deny(LATE.to_owned()).answer(client), DEADLINE),
+        HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop => (None, DEADLINE),
+        HookEvent::NativePlan => (late_plan(""), wait.saturating_add(PLAN_DEADLINE)),
     };
-    let answer = OneAnswer::or_late(late)?;
+    let answer = OneAnswer::or_late(late, deadline)?;
     let mut text = String::new();
     let read = std::io::stdin().take(16 * 1024 * 1024).read_to_string(&mut text);
     let input = read.map_err(|error| error.to_string()).and_then(|_| HookInput::read(client, &text));
@@ -89,6 +95,13 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
         (HookEvent::Stop, Ok(input)) => silent(at_stop::remind(global, client, &input).await),
         (HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop, Err(reason)) => {
             return Err(Failure::usage(reason));
+        }
+        (HookEvent::NativePlan, Ok(input)) => {
+            answer.set_late(late_plan(input.event()));
+            native_plan::answer(global, client, &input, wait).await.answer(client, input.event())
+        }
+        (HookEvent::NativePlan, Err(reason)) => {
+            PlanAnswer::Undecided(format!("Planwright cannot read this plan: {reason}.")).answer(client, "")
         }
     };
     answer.give(found.as_ref())?;
@@ -112,6 +125,9 @@ async fn before_call(
     counted: &mut Vec<CountedCall>,
 ) -> HookDecision {
     let HookInput { place, request, .. } = input;
+    if native_text::writes_plan_file(client, input) {
+        return HookDecision::Pass;
+    }
     let ToolRequest { tool, input } = request;
     let is_shell = tools::is_shell(client, tool);
     if tools::is_reader(client, tool, input) && tools::kind(tool) == ToolKind::Network {

@@ -36,7 +36,15 @@ pub(crate) use yaml::to_json;
 pub(crate) fn install(global: &Global, screen: &Screen, arguments: &InstallArgs) -> ExitResult {
     let data = data_folder(global)?;
     let program = Program::settled(&data)?;
-    let edits = pack::edits(arguments.client, scope(arguments)?, &setup(global, &data, &program))?;
+    let client = arguments.client;
+    if arguments.native_plans && !pack::has_native_plans(client) {
+        return Err(Failure::usage(format!("{} has no plan mode whose plans can be taken in", client.name())));
+    }
+    let setup = Setup { native_plans: !arguments.no_native_plans, ..setup(global, &data, &program) };
+    let edits = pack::edits(client, scope(arguments)?, &setup)?;
+    if arguments.no_native_plans {
+        check_native_plans_out(arguments, &setup)?;
+    }
     let (mut files, mut record) = (Files::default(), Record::read(&data));
     let mut is_changed = false;
     if let Some(source) = program.missing_copy() {
@@ -63,6 +71,12 @@ pub(crate) fn install(global: &Global, screen: &Screen, arguments: &InstallArgs)
     if !is_changed {
         screen.print(&format!("Planwright is in the configuration of {} already.\n", arguments.client.name()))?;
         return Ok(Exit::Done);
+    }
+    if setup.native_plans && pack::has_native_plans(client) {
+        let name = client.name();
+        screen.print(&format!(
+            "Plans of {name}'s own plan mode then wait for you as every plan does; `--no-native-plans` leaves that mode as it is.\n"
+        ))?;
     }
     agree(screen, arguments, "Write this?")?;
     program.copy()?;
@@ -120,6 +134,22 @@ pub(crate) fn uninstall(global: &Global, screen: &Screen, arguments: &InstallArg
     Ok(Exit::Done)
 }
 
+/// Nothing is left half taken out: what takes plans in goes with everything else.
+fn check_native_plans_out(arguments: &InstallArgs, setup: &Setup) -> Result<(), Failure> {
+    let with = Setup { program: setup.program.clone(), options: setup.options.clone(), native_plans: true };
+    let mut files = Files::default();
+    for edit in pack::edits(arguments.client, scope(arguments)?, &with)? {
+        if edit.takes_plans_in() && edit.state(files.text(edit.file())?)? != EditState::Missing {
+            let name = arguments.client.name();
+            return Err(refused(
+                &edit,
+                &format!("it takes plans in; `planwright uninstall {name}` takes it out first"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn refused(edit: &ConfigEdit, why: &str) -> Failure {
     Failure::usage(format!("{}: {why}. Nothing was changed.", edit.describe()))
 }
@@ -131,7 +161,7 @@ fn setup(global: &Global, data: &Path, program: &Program) -> Setup {
     let database = global.database.clone().filter(|_| global.typed.database);
     let options = [("--data", Some(whole(data))), ("--database", database), ("--config", config)];
     let options = options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect();
-    Setup { program: program.path.display().to_string(), options }
+    Setup { program: program.path.display().to_string(), options, native_plans: true }
 }
 
 fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
@@ -155,12 +185,8 @@ pub(crate) fn found(global: &Global) -> Vec<Installed> {
     let mut found = Vec::new();
     for client in ClientName::ALL {
         for scope in [InstallScope::Project, InstallScope::User] {
-            let Ok(edits) = pack::edits(client, scope, &setup) else { continue };
+            let Ok((edits, states)) = states(client, scope, &setup) else { continue };
             let mut files = Files::default();
-            let states: Vec<_> = edits
-                .iter()
-                .map(|edit| (edit.describe(), files.text(edit.file()).and_then(|text| edit.state(text))))
-                .collect();
             let of_ours = edits.iter().zip(&states).filter(|(edit, _)| !edit.is_default());
             if of_ours.map(|(_, (_, state))| state).all(|state| matches!(state, Ok(EditState::Missing) | Err(_))) {
                 continue;
@@ -184,6 +210,34 @@ pub(crate) fn found(global: &Global) -> Vec<Installed> {
     }
     found
 }
+
+/// The changes for a client and how each stands: with or without what takes plans in, as the person installed it.
+fn states(
+    client: ClientName,
+    scope: InstallScope,
+    setup: &Setup,
+) -> Result<(Vec<ConfigEdit>, Vec<EditStanding>), Failure> {
+    let look = |native_plans: bool| -> Result<(Vec<ConfigEdit>, Vec<EditStanding>), Failure> {
+        let setup = Setup { program: setup.program.clone(), options: setup.options.clone(), native_plans };
+        let edits = pack::edits(client, scope, &setup)?;
+        let mut files = Files::default();
+        let state = |edit: &ConfigEdit| (edit.describe(), files.text(edit.file()).and_then(|text| edit.state(text)));
+        let states: Vec<EditStanding> = edits.iter().map(state).collect();
+        Ok((edits, states))
+    };
+    let is_whole = |states: &[EditStanding]| {
+        states.iter().all(|(_, state)| matches!(state, Ok(EditState::There | EditState::Adapted)))
+    };
+    let (edits, found) = look(true)?;
+    if is_whole(&found) {
+        return Ok((edits, found));
+    }
+    let (without, states) = look(false)?;
+    Ok(if is_whole(&states) { (without, states) } else { (edits, found) })
+}
+
+/// A change by its name, and how it stands.
+type EditStanding = (String, Result<EditState, Failure>);
 
 /// Where Codex keeps its configuration.
 pub(crate) fn codex_folder(home: PathBuf) -> PathBuf {

@@ -147,8 +147,9 @@ fn entries_of_an_older_version_are_replaced_and_those_of_a_person_stay() {
     assert_eq!((&server["args"][0], &server["args"][2]), (&json!("--data"), &json!("mcp")), "{server}");
     let settings = fetched.read("project/.claude/settings.json");
     let before = settings["hooks"]["PreToolUse"].as_array().unwrap();
-    assert_eq!((before.len(), &before[0]), (2, &own_hook), "{settings:#}");
+    assert_eq!((before.len(), &before[0]), (3, &own_hook), "{settings:#}");
     assert!(before[1].to_string().contains("--client claude-code"), "{settings:#}");
+    assert!(before[2].to_string().contains("native-plan"), "{settings:#}");
     assert_eq!(settings["hooks"]["SessionStart"].as_array().unwrap().len(), 1);
     fetched.run(program, "install claude-code --yes").done().says("already");
 }

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::process::Command;
 
+use planwright_agent::tokens::Tokens;
+use planwright_core::conversation::CountTokens as _;
 use serde_json::{Value, json};
 
 use crate::gateway::{Client, SCRIPT, approve, calls};
@@ -209,4 +211,21 @@ fn an_approved_round_does_not_reach_another_command_under_the_accepted_name() {
     client.wait_until(|plan| plan["status"] == "COMPLETED");
     client.leave();
     assert_eq!(calls(&world), [r#"note {"text": "pay"}"#]);
+}
+
+/// The list of the gateway in style document: the plan tools with a round beside the plan, and no tool of the server.
+#[test]
+fn the_list_of_the_gateway_stays_below_its_tokens() {
+    const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let world = World::new();
+    let listed = crate::mcp::talk(&world, "mcp --upstream gone=false", &[LIST]).done().stdout;
+    let answers: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let listed = answers.iter().find(|answer| answer["id"] == 1).unwrap();
+    assert!(["plan_finalize", "result_read"].iter().all(|tool| names(listed).contains(tool)), "{listed}");
+    let shown = |tool: &Value| json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] });
+    let counter = Tokens::default();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let tokens: u32 = tools.iter().map(|tool| counter.count(&shown(tool).to_string())).sum();
+    println!("gateway: {tokens} tokens in {} tools", tools.len());
+    assert!(tokens <= 1_190, "{tokens} tokens: {listed}");
 }

@@ -18,6 +18,7 @@ mod client_files;
 mod client_grants;
 mod client_hooks;
 mod client_notes;
+mod client_plans;
 mod client_programs;
 mod clients;
 mod commands;

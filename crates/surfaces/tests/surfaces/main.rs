@@ -15,6 +15,7 @@ mod prompts_and_resources;
 mod schemas;
 mod sessions;
 mod store_trouble;
+mod tool_tokens;
 mod wire;
 mod workbook;
 mod world;

@@ -224,7 +224,7 @@ async fn in_a_small_context_the_plan_is_whole_and_fewer_tools_are_offered() {
     world.send("/plan on").await;
     world.send("/plan files on").await;
     world.send("/goal add A goal for more tools").await;
-    let text: String = (0..160).map(|step| format!("- [ ] step number {step}\n")).collect();
+    let text: String = (0..195).map(|step| format!("- [ ] step number {step}\n")).collect();
     let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
     PlanTools::new(world.engine()).call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();

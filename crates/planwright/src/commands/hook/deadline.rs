@@ -8,33 +8,47 @@ use serde_json::Value;
 
 /// How long every client is told to wait.
 pub(crate) const CLIENT_SECONDS: u64 = 20;
+/// The same for a plan of the client's own plan mode, which waits for a person.
+pub(crate) const CLIENT_PLAN_SECONDS: u64 = 600;
 /// How long we wait. What is left is for a machine that is busy.
-const DEADLINE: Duration = Duration::from_secs(8);
+pub(super) const DEADLINE: Duration = Duration::from_secs(8);
+/// The same for storing a plan and reading the decision, beside the wait for a person.
+pub(super) const PLAN_DEADLINE: Duration = Duration::from_secs(40);
 
 /// The answer that is printed once: what was decided, or the late one at the deadline.
-pub(super) struct OneAnswer(Arc<Mutex<bool>>);
+pub(super) struct OneAnswer(Arc<Mutex<State>>);
+
+struct State {
+    is_given: bool,
+    late: Option<Value>,
+}
 
 impl OneAnswer {
     /// Starts to wait. `late` is printed when there is no answer in time, and the program ends.
-    pub(super) fn or_late(late: Option<Value>) -> std::io::Result<Self> {
-        let given = Arc::new(Mutex::new(false));
-        let waiting = Arc::clone(&given);
+    pub(super) fn or_late(late: Option<Value>, deadline: Duration) -> std::io::Result<Self> {
+        let state = Arc::new(Mutex::new(State { is_given: false, late }));
+        let waiting = Arc::clone(&state);
         // A thread of its own: the runtime may be what is stuck.
         std::thread::Builder::new().name("deadline".to_owned()).spawn(move || {
-            std::thread::sleep(DEADLINE);
-            let given = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            if !*given {
+            std::thread::sleep(deadline);
+            let state = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            if !state.is_given {
                 // A client that is gone reads nothing.
-                let _ = print(late.as_ref());
+                let _ = print(state.late.as_ref());
                 std::process::exit(0);
             }
         })?;
-        Ok(Self(given))
+        Ok(Self(state))
+    }
+
+    /// Another answer for the deadline, once it is known what is asked.
+    pub(super) fn set_late(&self, late: Option<Value>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).late = late;
     }
 
     pub(super) fn give(&self, answer: Option<&Value>) -> std::io::Result<()> {
-        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *given = true;
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_given = true;
         print(answer)
     }
 }

@@ -139,6 +139,7 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
         ToolKind::ChangesFiles,
         &[
             "applypatch",
+            "create",
             "createdirectory",
             "createfile",
             "delete",

@@ -13,7 +13,7 @@ use crate::cli::ClientName;
 pub(super) struct HookInput {
     pub(super) place: HookPlace,
     pub(super) request: ToolRequest,
-    /// All that the client sent.
+    /// Everything that the client sent.
     pub(super) details: Map<String, Value>,
 }
 
@@ -71,6 +71,16 @@ impl HookInput {
         };
         Ok(Self { place: HookPlace { project, folder, servers }, request, details })
     }
+
+    /// A text that the client sent, if it is not empty.
+    pub(super) fn text(&self, field: &str) -> Option<&str> {
+        self.details.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// The client's own name of the event.
+    pub(super) fn event(&self) -> &str {
+        event_name(&self.details).unwrap_or_default()
+    }
 }
 
 /// The variable in which the client tells its folder. An agent that was started by another client has that one's as well.
@@ -115,6 +125,61 @@ impl HookDecision {
             }
         }
     }
+}
+
+/// What the hook says about a plan of the client's own plan mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PlanAnswer {
+    /// Nothing: it is not about a plan, or plan work is off.
+    Pass,
+    /// A person approved exactly this text.
+    Approved(String),
+    /// The person's words, or why the text is refused.
+    Back(String),
+    /// No person decided in time, or it is not known.
+    Undecided(String),
+}
+
+impl PlanAnswer {
+    /// What is printed, if anything. `event` is the client's name of what happens.
+    pub(super) fn answer(&self, client: ClientName, event: &str) -> Option<Value> {
+        match (client, self) {
+            (_, Self::Pass) => None,
+            // Its plan is a message. A text goes back as the next message of a person; Codex asks its own question after the turn.
+            (ClientName::Codex, Self::Approved(note) | Self::Undecided(note)) => Some(json!({ "systemMessage": note })),
+            (ClientName::Codex, Self::Back(reason)) => Some(json!({ "decision": "block", "reason": reason })),
+            (ClientName::ClaudeCode, Self::Approved(_)) if event == PERMISSION_REQUEST => {
+                // Without the mode, some versions stay in plan mode.
+                let mode = json!({ "type": "setMode", "mode": "default", "destination": "session" });
+                Some(permission_request(&json!({ "behavior": "allow", "updatedPermissions": [mode] })))
+            }
+            (ClientName::ClaudeCode, Self::Back(reason) | Self::Undecided(reason)) if event == PERMISSION_REQUEST => {
+                Some(permission_request(&json!({ "behavior": "deny", "message": reason })))
+            }
+            (ClientName::ClaudeCode, Self::Approved(note)) => {
+                let mut answer = HookDecision::Allow(note.clone()).answer(client)?;
+                answer["hookSpecificOutput"]["additionalContext"] = json!(note);
+                Some(answer)
+            }
+            // The others ask their own question once the hook says nothing.
+            (_, Self::Approved(_)) => None,
+            (ClientName::Vscode, Self::Back(reason) | Self::Undecided(reason)) => {
+                // Copilot CLI reads the decision without the object around it.
+                let mut answer = HookDecision::Deny(reason.clone()).answer(client)?;
+                answer["permissionDecision"] = json!("deny");
+                answer["permissionDecisionReason"] = json!(reason);
+                Some(answer)
+            }
+            (_, Self::Back(reason) | Self::Undecided(reason)) => HookDecision::Deny(reason.clone()).answer(client),
+        }
+    }
+}
+
+/// Claude Code's event before it shows its own question about a call.
+const PERMISSION_REQUEST: &str = "PermissionRequest";
+
+fn permission_request(decision: &Value) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": PERMISSION_REQUEST, "decision": decision } })
 }
 
 /// Whether the client asks its person about a single call when the hook says so.

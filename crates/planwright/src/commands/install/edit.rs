@@ -100,6 +100,11 @@ impl ConfigEdit {
         matches!(self, Self::JsonDefault { .. } | Self::TomlDefault { .. })
     }
 
+    /// Whether it is a hook that takes plans of the client's own plan mode in.
+    pub(super) fn takes_plans_in(&self) -> bool {
+        matches!(self, Self::JsonHook { event: HookEvent::NativePlan, .. })
+    }
+
     pub(super) fn is_own_file(&self) -> bool {
         matches!(self, Self::OwnFile { .. })
     }

@@ -9,7 +9,7 @@ use super::setup::Setup;
 use super::yaml::YamlEntry;
 use super::{codex_folder, goose_file};
 use crate::cli::{ClientName, HookEvent, InstallScope};
-use crate::commands::hook::CLIENT_SECONDS;
+use crate::commands::hook::deadline::{CLIENT_PLAN_SECONDS, CLIENT_SECONDS};
 use crate::failure::Failure;
 
 const OPENCODE_PLUGIN: &str = include_str!("../../../../../clients/opencode/planwright.js");
@@ -27,6 +27,17 @@ pub(crate) const fn has_compaction_hook(client: ClientName) -> bool {
         ClientName::Gemini | ClientName::Goose | ClientName::Cursor | ClientName::Vscode | ClientName::Zed => false,
     }
 }
+
+/// Whether the client has a plan mode whose plans its hooks can take in.
+pub(super) const fn has_native_plans(client: ClientName) -> bool {
+    match client {
+        ClientName::ClaudeCode | ClientName::Codex | ClientName::Gemini | ClientName::Vscode => true,
+        ClientName::Opencode | ClientName::Goose | ClientName::Cursor | ClientName::Zed => false,
+    }
+}
+
+/// What the client shows while a plan waits.
+const PLAN_WAITS: &str = "The plan waits for you: planwright plan show, planwright plan approve";
 
 /// Commands that decide. The client denies them to its agent; the approval policy refuses them as well.
 const DENIED: [&str; 4] = [
@@ -194,6 +205,22 @@ fn claude_code(setup: &Setup, servers: PathBuf, settings: PathBuf) -> Vec<Config
         ),
         hook(&settings, &["hooks", "Stop"], HookEvent::Stop, plain(setup, client, HookEvent::Stop)),
     ];
+    if setup.native_plans {
+        // Some versions pass over what the first one denies, and the second one answers the client's own question.
+        for (path, entry) in [
+            (&["hooks", "PreToolUse"], "hooks.PreToolUse"),
+            (&["hooks", "PermissionRequest"], "hooks.PermissionRequest"),
+        ] {
+            let value = json!({ "matcher": "ExitPlanMode", "hooks": [{
+                "type": "command",
+                "command": setup.native_plan_line(client, entry, &settings),
+                "timeout": CLIENT_PLAN_SECONDS,
+                "statusMessage": PLAN_WAITS,
+                "onFailure": "block",
+            }] });
+            edits.push(hook(&settings, path, HookEvent::NativePlan, value));
+        }
+    }
     let denied = |rule: &str| ConfigEdit::JsonElement {
         file: settings.clone(),
         path: &["permissions", "deny"],
@@ -217,7 +244,7 @@ fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
         "command": setup.closing_hook_line(client, "hooks.PreToolUse", &hooks),
         "timeout": CLIENT_SECONDS,
     }] });
-    vec![
+    let mut edits = vec![
         ConfigEdit::TomlTable {
             file: folder.join("config.toml"),
             path: &["mcp_servers", "planwright"],
@@ -235,18 +262,37 @@ fn codex(setup: &Setup, folder: PathBuf) -> Vec<ConfigEdit> {
         ConfigEdit::OwnFile { file: folder.join("rules/planwright.rules"), text: CODEX_RULES.to_owned() },
         // Its sandbox and its own question hold edits back where the hook cannot.
         ConfigEdit::TomlDefault { file: folder.join("config.toml"), key: "approval_policy", value: "on-request" },
-    ]
+    ];
+    if setup.native_plans {
+        // Its plan is the last message of a turn. A hook there that failed with a denial would send the agent back without end.
+        let value = json!({ "hooks": [{
+            "type": "command",
+            "command": setup.hook_line(client, HookEvent::NativePlan),
+            "timeout": CLIENT_PLAN_SECONDS,
+            "statusMessage": PLAN_WAITS,
+        }] });
+        edits.push(hook(&hooks, &["hooks", "Stop"], HookEvent::NativePlan, value));
+    }
+    edits
 }
 
 /// Its time is in milliseconds.
 fn gemini_hooks(setup: &Setup, file: &Path) -> String {
     let client = ClientName::Gemini;
-    let hook = |command: String| json!([{ "hooks": [{ "type": "command", "command": command, "timeout": CLIENT_SECONDS * 1000 }] }]);
+    let hook = |command: String| json!({ "hooks": [{ "type": "command", "command": command, "timeout": CLIENT_SECONDS * 1000 }] });
+    let mut before = vec![hook(setup.closing_hook_line(client, "hooks.BeforeTool", file))];
+    if setup.native_plans {
+        before.push(json!({ "matcher": "exit_plan_mode", "hooks": [{
+            "type": "command",
+            "command": setup.native_plan_line(client, "hooks.BeforeTool", file),
+            "timeout": CLIENT_PLAN_SECONDS * 1000,
+        }] }));
+    }
     pretty(&json!({ "hooks": {
-        "BeforeTool": hook(setup.closing_hook_line(client, "hooks.BeforeTool", file)),
-        "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
-        "AfterTool": hook(setup.hook_line(client, HookEvent::PostToolUse)),
-        "AfterAgent": hook(setup.hook_line(client, HookEvent::Stop)),
+        "BeforeTool": before,
+        "SessionStart": [hook(setup.hook_line(client, HookEvent::SessionStart))],
+        "AfterTool": [hook(setup.hook_line(client, HookEvent::PostToolUse))],
+        "AfterAgent": [hook(setup.hook_line(client, HookEvent::Stop))],
     } }))
 }
 
@@ -268,12 +314,19 @@ fn goose_hooks(setup: &Setup, file: &Path) -> String {
 
 fn vscode_hooks(setup: &Setup, file: &Path) -> String {
     let client = ClientName::Vscode;
-    let hook = |command: String| json!([{ "type": "command", "command": command, "timeout": CLIENT_SECONDS }]);
-    pretty(&json!({ "hooks": {
-        "PreToolUse": hook(setup.closing_hook_line(client, "hooks.PreToolUse", file)),
-        "SessionStart": hook(setup.hook_line(client, HookEvent::SessionStart)),
-        "PostToolUse": hook(setup.hook_line(client, HookEvent::PostToolUse)),
-        "Stop": hook(setup.hook_line(client, HookEvent::Stop)),
+    let hook = |command: String, seconds: u64| json!({ "type": "command", "command": command, "timeout": seconds });
+    let mut before = vec![hook(setup.closing_hook_line(client, "hooks.PreToolUse", file), CLIENT_SECONDS)];
+    if setup.native_plans {
+        // VS Code calls each hook before every tool; this one says nothing about the others.
+        let line = setup.native_plan_line(client, "hooks.PreToolUse", file);
+        before.push(hook(line, CLIENT_PLAN_SECONDS));
+    }
+    // Copilot CLI reads the same file and asks for the version.
+    pretty(&json!({ "version": 1, "hooks": {
+        "PreToolUse": before,
+        "SessionStart": [hook(setup.hook_line(client, HookEvent::SessionStart), CLIENT_SECONDS)],
+        "PostToolUse": [hook(setup.hook_line(client, HookEvent::PostToolUse), CLIENT_SECONDS)],
+        "Stop": [hook(setup.hook_line(client, HookEvent::Stop), CLIENT_SECONDS)],
     } }))
 }
 
@@ -333,13 +386,14 @@ mod tests {
     /// What is in `clients/` for people who copy it: the program from the PATH, and no store.
     #[test]
     fn the_texts_for_people_are_what_is_installed() {
-        let setup = Setup { program: "planwright".to_owned(), options: Vec::new() };
+        let setup = Setup { program: "planwright".to_owned(), options: Vec::new(), native_plans: true };
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let hooks = |edits: &[ConfigEdit]| {
             let mut root = json!({ "hooks": {} });
             for edit in edits {
                 if let ConfigEdit::JsonHook { path, value, beside, .. } = edit {
-                    root["hooks"][path[1]] = json!([value]);
+                    let list = root["hooks"][path[1]].as_array().cloned().unwrap_or_default();
+                    root["hooks"][path[1]] = json!([list, vec![value.clone()]].concat());
                     if let Some((name, value)) = beside {
                         root[*name] = value.clone();
                     }
@@ -381,6 +435,7 @@ mod tests {
         let setup = Setup {
             program: "/opt/with space/planwright".to_owned(),
             options: vec!["--data".to_owned(), "/data/one".to_owned()],
+            native_plans: true,
         };
         for client in ClientName::ALL {
             for scope in scopes(client) {

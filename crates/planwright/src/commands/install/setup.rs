@@ -11,6 +11,8 @@ use crate::cli::{ClientName, HookEvent};
 pub(super) struct Setup {
     pub(super) program: String,
     pub(super) options: Vec<String>,
+    /// Whether plans of the client's own plan mode are taken in, where the client can do it.
+    pub(super) native_plans: bool,
 }
 
 impl Setup {
@@ -38,13 +40,22 @@ impl Setup {
     /// The hook before a call, in a shell that denies the call if the program is gone, is killed or fails. `entry` and `file`
     /// are where the person takes it out.
     pub(super) fn closing_hook_line(&self, client: ClientName, entry: &str, file: &Path) -> String {
+        self.closing_line(client, HookEvent::PreToolUse, entry, file)
+    }
+
+    /// The same for a plan of the client's own plan mode.
+    pub(super) fn native_plan_line(&self, client: ClientName, entry: &str, file: &Path) -> String {
+        self.closing_line(client, HookEvent::NativePlan, entry, file)
+    }
+
+    fn closing_line(&self, client: ClientName, event: HookEvent, entry: &str, file: &Path) -> String {
         // Cursor shows what such a hook prints, the others what it says on stderr.
         let output = if client == ClientName::Cursor { "" } else { " >&2" };
         let file = quoted(&file.to_string_lossy());
         let inner = format!(
             "{} || {{ echo Planwright could not answer, so this call is denied. planwright doctor says why. If Planwright was removed, \
              take its entry out of {entry} in {file}{output}; exit 2; }}",
-            self.hook_line(client, HookEvent::PreToolUse)
+            self.hook_line(client, event)
         );
         format!("sh -c {}", in_quotes(&inner))
     }
@@ -84,7 +95,8 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
             path.display().to_string()
         };
-        let setup = |program| Setup { program, options: vec!["--data".to_owned(), "/with space".to_owned()] };
+        let options = vec!["--data".to_owned(), "/with space".to_owned()];
+        let setup = |program| Setup { program, options: options.clone(), native_plans: true };
         let gone = folder.path().join("it's gone").display().to_string();
         for program in [gone, script("killed", "kill -9 $$"), script("fails", "exit 6"), script("panics", "exit 101")] {
             let (code, output, errors) = run(&setup(program.clone()), "{}");
