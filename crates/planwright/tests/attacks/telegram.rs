@@ -1,5 +1,6 @@
 //! Buttons that the agent presses in the place of the person.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
@@ -41,10 +42,14 @@ fn approve_button(message: &SentMessage) -> bool {
     message.labels().iter().any(|label| label.contains("Approve"))
 }
 
-/// Presses the button of the card about the agent's plan, if it comes here.
-fn press_approve(api: &FakeBotApi) {
-    let find = || api.messages(USER).into_iter().find(approve_button);
-    if let Some(card) = within(CARD_TIMEOUT, find) {
+/// Presses the button of the card about the agent's plan, if it comes here. The log may say before that it cannot come.
+fn press_approve(api: &FakeBotApi, log: &Path) {
+    let is_cut_off = || std::fs::read_to_string(log).is_ok_and(|log| log.contains("Telegram cannot be reached"));
+    let find = || match api.messages(USER).into_iter().find(approve_button) {
+        None => is_cut_off().then_some(None),
+        card => Some(card),
+    };
+    if let Some(card) = within(CARD_TIMEOUT, find).flatten() {
         api.press(USER, &card, "Approve");
         within(CARD_TIMEOUT, || (!api.calls("answerCallbackQuery").is_empty()).then_some(()));
     }
@@ -77,7 +82,7 @@ fn own_telegram() {
             ("PLANWRIGHT_NOTIFY_AFTER_SECONDS", "1"),
         ];
         let Some(_server) = AgentServer::start(stage, &variables) else { return AttackResult::Stopped };
-        press_approve(&api);
+        press_approve(&api, &stage.path("served.log"));
         stage.result()
     });
 }
@@ -102,7 +107,7 @@ fn proxied_telegram() {
             ("PLANWRIGHT_TELEGRAM_CERTIFICATES", authority),
         ];
         let Some(_server) = AgentServer::start(stage, &variables) else { return AttackResult::Stopped };
-        press_approve(&api);
+        press_approve(&api, &stage.path("served.log"));
         stage.result()
     });
 }

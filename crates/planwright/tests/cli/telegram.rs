@@ -130,6 +130,7 @@ fn a_proxy_and_certificates_are_settings_and_no_variables_of_the_system() {
 #[test]
 fn certificates_that_were_changed_since_they_were_chosen_are_refused() {
     let telegram = Telegram::new();
+    telegram.run(&[], &["plan", "on", "--session", "cli:first-session"]).done();
     let file = telegram.world.path("own.pem");
     let path = file.to_str().unwrap();
     telegram.run(&[], &["config", "set", "telegram.certificates", path]).exits(2).complains("cannot be read");
