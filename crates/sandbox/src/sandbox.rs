@@ -98,6 +98,7 @@ pub(crate) struct CommandRequest<'a> {
     /// Whether it has the network of this machine.
     pub(crate) network: bool,
     /// Whether its home folder is one that stays.
+    #[cfg_attr(target_os = "linux", allow(dead_code, reason = "the variable and the view say it"))]
     pub(crate) has_own_home: bool,
     pub(crate) variables: &'a [(OsString, OsString)],
     pub(crate) limits: &'a CommandLimits,
