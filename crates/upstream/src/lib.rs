@@ -34,6 +34,5 @@ mod tool_list;
 mod upstream_client;
 mod watched_transport;
 
-pub use options::{Reach, UpstreamServerOptions};
-pub use planwright_engine::upstream::QuestionKinds as PassedRequests;
+pub use options::{PassedRequests, Reach, UpstreamServerOptions};
 pub use upstream_client::UpstreamClient;
