@@ -39,11 +39,11 @@ class Stage:
 
 
 class Agent:
-    """A client of `planwright mcp`. `permits` says how the person answers in the client."""
+    """A client of `planwright mcp`. `permits` says what the person answers in the client."""
 
     def __init__(self, stage, session, style, permits):
         self.stage, self.session, self.permits = stage, session, permits
-        self.next, self.asked = 0, 0
+        self.next, self.permitted = 0, 0
         self.process = subprocess.Popen(
             [stage.planwright, "mcp", "--session", session, "--plan", style],
             env=stage.environment,
@@ -69,8 +69,9 @@ class Agent:
         while line := self.process.stdout.readline():
             message = json.loads(line)
             if message.get("method") == "elicitation/create":
-                self.asked += 1
-                decision = "once" if self.permits(message["params"]["message"]) else "no"
+                is_permitted = self.permits()
+                self.permitted += is_permitted
+                decision = "once" if is_permitted else "no"
                 self.send({"id": message["id"], "result": {"action": "accept", "content": {"decision": decision}}})
             elif message.get("id") == number and "method" not in message:
                 return message
@@ -80,7 +81,9 @@ class Agent:
         """`(whether it was taken, what it answered)`."""
         answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
         result = answer.get("result") or {"isError": True, "content": [{"type": "text", "text": json.dumps(answer.get("error"))}]}
-        return not result.get("isError"), result.get("structuredContent") or {"text": result["content"][0].get("text", "")}
+        if "structuredContent" in result:
+            return not result.get("isError"), result["structuredContent"]
+        return not result.get("isError"), {"text": "".join(part.get("text", "") for part in result["content"])}
 
     def do(self, tool, arguments):
         taken, answer = self.call(tool, arguments)

@@ -15,6 +15,7 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 
@@ -60,7 +61,7 @@ class Replay:
             self.moments[number % 3].extend(attempts(calls, self.gold))
         self.is_gold, self.because_tried = False, 0
         upstream.begin(suite, task)
-        self.agent = Agent(stage, f"{suite.name}-{task}-{mode}".replace(", ", "-").replace(" ", "-").replace("_", "-"), self.style, lambda _: self.is_gold)
+        self.agent = Agent(stage, f"{suite.name}-{task}-{mode}".replace(", ", "-").replace(" ", "-").replace("_", "-"), self.style, lambda: self.is_gold)
 
     def run(self):
         document = self.style == "document"
@@ -151,7 +152,7 @@ class Replay:
         self.figures.tasks += 1
         self.figures.gold += len(self.gold)
         self.figures.gold_missing += (wanted - received).total()
-        self.figures.questions += self.agent.asked
+        self.figures.questions += self.agent.permitted
         self.figures.changed[LATER] += max((received - wanted).total() - self.because_tried, 0)
 
 
@@ -186,7 +187,7 @@ def run_task(stage, upstream, suite, task, mode, figures):
     try:
         one = Replay(stage, upstream, suite, task, mode, figures)
         one.run()
-    except (RuntimeError, OSError, KeyError) as error:
+    except (RuntimeError, OSError, LookupError, ValueError, subprocess.TimeoutExpired) as error:
         figures.errors.append(f"{suite.name}-{task}-{mode}: {error!r}")
         if one:
             one.agent.kill()

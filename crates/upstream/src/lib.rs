@@ -38,6 +38,5 @@ mod tool_list;
 mod upstream_client;
 mod watched_transport;
 
-pub use options::{AskedAccess, Reach, UpstreamServerOptions};
-pub use planwright_engine::upstream::QuestionKinds as PassedRequests;
+pub use options::{AskedAccess, PassedRequests, Reach, UpstreamServerOptions};
 pub use upstream_client::UpstreamClient;

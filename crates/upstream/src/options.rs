@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{AnnotationTrust, ServerName, reach_digest};
-use planwright_engine::upstream::{QuestionKinds, ToolSelection, UpstreamServer};
+use planwright_engine::upstream::{ToolSelection, UpstreamServer};
 use planwright_sandbox::SandboxLevel;
 use serde_json::json;
 
@@ -14,14 +14,16 @@ pub struct UpstreamServerOptions {
     pub name: ServerName,
     pub reach: Reach,
     pub trust: AnnotationTrust,
-    /// What of the server's own questions is passed to the client of the gateway that made the call. The rest is refused.
-    pub passed_requests: QuestionKinds,
+    pub passed_requests: PassedRequests,
     pub selection: ToolSelection,
     /// How long the server may take to start and to list its tools.
     pub start_time: Duration,
     /// How long a call may take.
     pub call_time: Duration,
 }
+
+/// What of a server's own requests is passed to the client of the gateway that made the call. The rest is refused.
+pub use planwright_engine::upstream::QuestionKinds as PassedRequests;
 
 #[derive(Clone)]
 pub enum Reach {
