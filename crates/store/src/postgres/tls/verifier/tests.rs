@@ -73,7 +73,7 @@ fn what_libpq_refuses_is_refused_in_words() {
         (NAMES, CA, Some("192.0.2.2"), THEN, "not for 192.0.2.2"),
         (COMMON_NAME, CA, Some("a.example.org"), THEN, "is for db.example.org, and not for a.example.org"),
         (NAMES, SELF_SIGNED, None, THEN, "not signed by any certificate of root.crt"),
-        (SELF_SIGNED, CA, None, THEN, "root.crt"),
+        (SELF_SIGNED, CA, None, THEN, "sslrootcert"),
         (NAMES, CA, None, TOO_LATE, "expired"),
         (NAMES, CA, None, TOO_EARLY, "not valid yet"),
         (SELF_SIGNED, SELF_SIGNED, None, TOO_LATE, "expired"),
