@@ -83,7 +83,8 @@ pub(crate) async fn living_agent(
     open: AgentSandbox,
     now: Timestamp,
 ) -> LedgerResult<Option<String>> {
-    let is_recent = |at: Timestamp| now.duration_since(at) <= CLIENT_HEARTBEAT_TIMEOUT;
+    // A time that has not come yet is recent.
+    let is_recent = |at: Timestamp| now.duration_since(at).unsigned_abs() <= CLIENT_HEARTBEAT_TIMEOUT || at > now;
     let mut after = None;
     let mut programs = kept.to_vec();
     loop {
