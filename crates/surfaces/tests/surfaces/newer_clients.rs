@@ -64,7 +64,7 @@ async fn they_are_told_about_other_tools_when_they_listen() {
 
 #[tokio::test]
 async fn methods_that_the_newest_protocol_has_no_more_do_not_exist_for_them() {
-    let world = World::new();
+    let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let level = json!({ "level": "info" });
     let uri = json!({ "uri": "planwright://plan/active" });
