@@ -23,6 +23,13 @@ pub struct PostgresAddress {
     password_command: Option<String>,
 }
 
+/// Never shows a password.
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&address::shown(&self.url))
+    }
+}
+
 impl PostgresAddress {
     /// It may have a password in it.
     pub fn url(&self) -> &str {
