@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::auto::AutoRun;
 pub use planwright_core::choices::WaitingAsk;
+use planwright_core::choices::is_worked_on;
 use planwright_core::plan::content::CallRunner;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
@@ -124,6 +125,7 @@ impl Inbox {
             plan => plan?,
         };
         let wants = match plan.wants_a_look() {
+            Some(WaitingFor::Paused) if self.is_worked_on(&session, &plan).await? => None,
             Some(wants) => Some(wants),
             // A plan that its session left for another is not carried out by itself.
             None if active || plan.round.is_some() => self.cannot_run(&plan).await?,
@@ -136,6 +138,13 @@ impl Inbox {
 }
 
 impl Inbox {
+    /// Whether the plan is not paused, because the turn of its session works for it or asks a person something. What it asks is an
+    /// item of its own.
+    async fn is_worked_on(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<bool> {
+        let stored = self.ledger.session(session).await?;
+        Ok(stored.is_some_and(|stored| is_worked_on(plan, &stored.session)))
+    }
+
     /// Whether the next call of an approved plan cannot be made, as far as the store knows its server.
     async fn cannot_run(&self, plan: &Plan) -> LedgerResult<Option<WaitingFor>> {
         let Some((_, call)) = plan.next_recorded_call().filter(|(_, call)| call.runner == CallRunner::Planwright)
