@@ -5,7 +5,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use planwright_core::auto::AutoRun;
 pub use planwright_core::choices::WaitingAsk;
-use planwright_core::choices::is_worked_on;
 use planwright_core::plan::content::CallRunner;
 pub use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
@@ -16,6 +15,7 @@ use planwright_core::upstream::{KnownTools, ServerName, why_not_made};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, RunsFilter};
 use crate::lookup;
+use crate::process::is_gone;
 
 /// A plan that waits for a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,11 +138,15 @@ impl Inbox {
 }
 
 impl Inbox {
-    /// Whether the plan is not paused, because the turn of its session works for it or asks a person something. What it asks is an
-    /// item of its own.
+    /// Whether the plan is not paused, because a process works on its turn, or the turn asks a person something. What it asks is
+    /// an item of its own.
     async fn is_worked_on(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<bool> {
-        let stored = self.ledger.session(session).await?;
-        Ok(stored.is_some_and(|stored| is_worked_on(plan, &stored.session)))
+        let Some(stored) = self.ledger.session(session).await? else { return Ok(false) };
+        if WaitingAsk::about(&stored.session, plan).is_some() {
+            return Ok(true);
+        }
+        let has_turn = stored.session.worked_on() == Some(&plan.id);
+        Ok(has_turn && self.ledger.lease(session).await?.is_some_and(|lease| !is_gone(&lease.owner)))
     }
 
     /// Whether the next call of an approved plan cannot be made, as far as the store knows its server.

@@ -109,11 +109,13 @@ async fn an_undo_does_not_wait_for_a_process_of_this_machine_that_ended() {
 async fn a_lease_of_before_the_clock_was_set_back_does_not_last_for_hours() {
     let world = World::new([]).await;
     let ledger = world.ledger().await;
-    ledger
-        .acquire_lease(&world.session, "on another machine", Duration::from_secs(3_600))
-        .await
-        .unwrap()
-        .expect("the lease");
+    // What is left of the lease of a process on another machine is an hour by the clock of this one.
+    let mut setup = world.setup.clone().owned_by("on another machine");
+    setup.options.lease = Duration::from_secs(3_600);
+    let hanging = ScriptedModel::new([Reply::hang()]);
+    let elsewhere = setup.agent(world.ledger().await, hanging.clone());
+    let begun = elsewhere.submit(Input::typed("Hello"), Request::new(world.place(), crate::world::person()));
+    hanging.asked(1).await;
     let lasts_long = async || {
         let owners = ledger.lease_owners(None, Duration::from_secs(600)).await.unwrap();
         owners.iter().any(|owner| owner.is_too_long)
@@ -127,6 +129,7 @@ async fn a_lease_of_before_the_clock_was_set_back_does_not_last_for_hours() {
     };
     tokio::time::timeout(Duration::from_secs(60), shortened).await.expect("the lease is shortened");
     keeper.end().await;
+    drop((begun, elsewhere));
 }
 
 #[tokio::test]
