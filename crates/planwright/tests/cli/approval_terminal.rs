@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::terminal::{QUESTION, Terminal};
-use crate::world::{SESSION, World};
+use crate::world::{SESSION, World, ran};
 
 const PASSPHRASE: &str = "correct horse battery";
 const ASKED: &str = "Passphrase of ada: ";
