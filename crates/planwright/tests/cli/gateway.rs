@@ -223,6 +223,11 @@ fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_
     client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
     client.succeed("up__note", json!({ "text": "after" }));
     client.succeed("plan_finalize", json!({}));
+    let shown = world.json("plan show 1 --session gateway-session");
+    let made_by: Vec<_> = shown["steps"].as_array().unwrap().iter().map(|step| step["madeBy"].clone()).collect();
+    assert_eq!(made_by, ["planwright", "client", "planwright"], "{shown}");
+    let shown = world.run("plan show 1 --session gateway-session").done();
+    shown.says("(Planwright makes this call)").says("the agent makes this call");
     approve(&world, "");
     while calls(&world).is_empty() {
         client.succeed("plan_get", json!({}));
