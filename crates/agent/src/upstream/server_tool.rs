@@ -13,7 +13,7 @@ use planwright_core::upstream::{AnnotationTrust, READ_RESOURCE, ServerName, Upst
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientInput, ClientKey};
-use planwright_engine::upstream::{UpstreamError, UpstreamRequest, UpstreamServer};
+use planwright_engine::upstream::{UpstreamError, UpstreamServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -259,9 +259,10 @@ impl Tool for ResourceTool {
         self.longest_call
     }
 
-    async fn call(&self, _context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let uri = uri_of(&self.spec.name, &arguments)?;
-        let read = self.upstream.request(&self.server, UpstreamRequest::ReadResource { uri }).await;
+        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        let read = self.upstream.read_resource(&self.server, &uri, &observer).await;
         read.map(ToolAnswer::from).map_err(LedgerError::into_refusal)
     }
 }
