@@ -55,6 +55,7 @@ pub struct StepDetail {
 /// The steps with what the latest execution, or else the approval, says about them.
 pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+    let says_who = !plan.content.is_made_by_planwright();
     plan.content
         .steps()
         .into_iter()
@@ -95,7 +96,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                     let call = &collected.steps[position - 1];
                     view.tool = Some(call.tool.clone());
                     view.arguments = Some(call.arguments.clone());
-                    view.made_by = (!plan.content.is_made_by_planwright()).then_some(call.runner);
+                    view.made_by = says_who.then_some(call.runner);
                 }
                 PlanContent::Build(built) => {
                     let work = &built.steps[position - 1];
