@@ -329,6 +329,22 @@ fn a_server_that_dies_changes_or_says_too_much_fails_its_own_calls_only() {
     client.leave();
 }
 
+/// A client can open every file that the result of a step names.
+#[test]
+fn the_bytes_that_a_step_returned_are_read_by_the_client() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.succeed("up__image", json!({}));
+    client.succeed("plan_finalize", json!({}));
+    approve(&world, "");
+    let done = client.wait_for("COMPLETED");
+    let note = done["steps"][0]["note"].as_str().unwrap_or_else(|| panic!("{done}"));
+    let note: Value = serde_json::from_str(note).unwrap();
+    let read = client.succeed("result_read", json!({ "result": note["content"][0]["file"] }));
+    assert_eq!((&read["base64"], read.get("next_from")), (&json!("iVBORyBub3QgcmVhbGx5"), None), "{read}");
+    client.leave();
+}
+
 #[test]
 fn ten_thousand_tools_do_not_reach_the_model() {
     let world = World::new();
