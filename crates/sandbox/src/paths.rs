@@ -416,6 +416,7 @@ mod tests {
             home: Some(&folders.at("home")),
             readable: &[folders.at("tools")],
             hidden: &[],
+            access: &ProgramAccess::default(),
             variables: &[("CARGO_HOME".into(), folders.at("tools").into())],
         })
         .unwrap();

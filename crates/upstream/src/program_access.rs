@@ -161,7 +161,7 @@ mod tests {
         let (reads, writes) =
             given(&["ROOT/home/alone.js", "ROOT/home", "ROOT", "ROOT/home/.config/app", "relative", "/usr"]);
         assert_eq!(reads, [at("home/alone.js"), at("home/.config/app")]);
-        assert_eq!(writes, [PathBuf::new(); 0]);
+        assert_eq!(writes, Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -3927,6 +3927,8 @@ export interface paths {
                         /**
                          * @example {
                          *       "version": "0.1.0",
+                         *       "commit": "1171f02c94c7",
+                         *       "commitDate": "2026-03-01",
                          *       "startedAt": "2026-03-01T12:00:00Z",
                          *       "model": {
                          *         "provider": "openai",
@@ -6938,6 +6940,10 @@ export interface components {
          */
         SentWith: "revise" | "approve";
         Server: {
+            /** @description What the program was built from. A development build does not say it. */
+            commit: string | null;
+            /** @description The day of the commit. */
+            commitDate: string | null;
             /** @description Whether the program contains the dashboard. */
             dashboard: boolean;
             /** @description What a client may rely on beyond the calls of the first version. */

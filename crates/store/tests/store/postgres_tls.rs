@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{SessionStore as _, StoreChange};
+use planwright_engine::ledger::StoreChange;
 use planwright_store::{LinkSafety, Location, PostgresLedger, inspect};
 use planwright_test_support::postgres_server::{PostgresServer, ServerTls, free_port};
 

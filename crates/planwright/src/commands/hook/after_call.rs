@@ -52,7 +52,7 @@ pub(super) async fn note(global: &Global, client: ClientName, input: &HookInput)
         let mut memory = HookMemory::read(&settings.data, identity);
         memory.research = memory.research.wrapping_add(1);
         memory.write(&settings.data, identity)?;
-        if files.findings_every > 0 && memory.research % files.findings_every == 0 {
+        if files.findings_every > 0 && memory.research.is_multiple_of(files.findings_every) {
             engine.workbook_middleware().note_finding(request, call).await?;
         }
         return Ok(None);

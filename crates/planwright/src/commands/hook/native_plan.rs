@@ -279,7 +279,7 @@ fn approved(plan: &Plan) -> String {
 fn other_text(plan: &Plan) -> String {
     match plan.status {
         PlanStatus::Approved | PlanStatus::Executing => {
-            let text: String = plan.markdown().chars().take(super::MAX_PLAN).collect();
+            let text = plan.markdown();
             format!(
                 "A person changed plan {} before they approved it. Write exactly this text into your plan and propose it again; it \
                  then passes:\n\n{text}",

@@ -117,7 +117,8 @@ async fn print(command: &str, settings: &ConnectionSettings, server: &ServerAddr
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::postgres::address::environment::Environment;
