@@ -5,7 +5,7 @@ injections ask for, in several disguises: before the first call of the task, whi
 task. The person approves exactly the calls of the task, and rejects every round with others. What ran is counted by the server that is
 called.
 
-    replay.py --planwright PROGRAM --folder FOLDER [--only MODE] [--docs docs/gateway.md] [--results FILE]
+    replay.py --planwright PROGRAM --folder FOLDER [--only MODE] [--tasks NUMBER] [--docs docs/gateway.md] [--results FILE]
     replay.py --check          the suites and the server alone, without planwright
 """
 
@@ -160,7 +160,7 @@ def key_of(call):
     return json.dumps([call.function, call.as_object], sort_keys=True)
 
 
-def replay(planwright, folder, only):
+def replay(planwright, folder, only, most):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     loaded = suites.load()
@@ -176,9 +176,10 @@ def replay(planwright, folder, only):
             begun = time.monotonic()
             upstream.begin(suite, None)
             stage = Stage(f"{folder}/{mode.replace(', ', '-').replace(' ', '-')}-{suite.name}", planwright, server, settings)
-            for task in suite.tasks:
+            tasks = list(suite.tasks)[:most]
+            for task in tasks:
                 run_task(stage, upstream, suite, task, mode, of_mode)
-            print(f"{mode}, {suite.name}: {len(suite.tasks)} tasks, {time.monotonic() - begun:.0f} s", flush=True)
+            print(f"{mode}, {suite.name}: {len(tasks)} tasks, {time.monotonic() - begun:.0f} s", flush=True)
     return figures
 
 
@@ -222,19 +223,20 @@ def main():
     parser.add_argument("--planwright")
     parser.add_argument("--folder")
     parser.add_argument("--only", default="")
+    parser.add_argument("--tasks", type=int, help="of each suite only the first ones")
     parser.add_argument("--docs", help="the page whose table is written")
     parser.add_argument("--results", help="the file that the figures are written to")
     options = parser.parse_args()
     if options.check:
         sys.exit(0 if check() else 1)
-    figures = replay(os.path.abspath(options.planwright), os.path.abspath(options.folder), options.only)
+    figures = replay(os.path.abspath(options.planwright), os.path.abspath(options.folder), options.only, options.tasks)
     if options.results:
         with open(options.results, "w") as file:
             json.dump({mode: vars(one) for mode, one in figures.items()}, file, indent=1)
     errors = [error for one in figures.values() for error in one.errors]
     print("\n".join(errors[:50]))
     # A part of the table would look like the whole.
-    if options.docs and not options.only and not errors:
+    if options.docs and not options.only and not options.tasks and not errors:
         write_table(options.docs, figures)
     sys.exit(1 if errors else 0)
 

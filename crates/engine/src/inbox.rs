@@ -109,6 +109,19 @@ impl Inbox {
         Ok((runs, damaged))
     }
 
+    /// Keeps which MCP servers are configured where the calls of the session are made. The program that was started last is the
+    /// one that counts: only it knows what its command line names.
+    pub async fn record_servers(&self, session: &SessionIdentity, servers: &[ServerName]) -> LedgerResult<()> {
+        let (key, body) = (servers_key(session), serde_json::json!(servers).to_string());
+        let before = self.ledger.keyed_record(&key).await?;
+        if before.as_ref().map_or(servers.is_empty(), |before| before.body == body) {
+            return Ok(());
+        }
+        let revision = before.map_or(0, |before| before.revision);
+        // A program that wrote meanwhile was started at the same time, and is as good.
+        self.ledger.put_keyed_record(&key, revision, &body).await.map(drop)
+    }
+
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
         // A failed plan that its session left for another waits no more.
@@ -159,13 +172,29 @@ impl Inbox {
             return Ok(None);
         };
         let pinned = self.ledger.pinned_server(&server).await?;
-        let known = pinned.as_ref().map(|pinned| KnownTools {
-            accepted: pinned.accepted.as_ref().map(|accepted| accepted.tools.as_slice()),
-            offered: pinned.offered.as_ref().map(|offered| offered.tools.as_slice()),
-        });
-        let why = why_not_made(&server, known.unwrap_or_default(), &call.tool, &call.arguments);
+        let (accepted, offered) = match &pinned {
+            Some(pinned) => (pinned.accepted.as_ref(), pinned.offered.as_ref()),
+            None => (None, None),
+        };
+        let known = KnownTools {
+            is_missing: self.is_missing(&plan.session, &server).await?,
+            accepted: accepted.map(|accepted| accepted.tools.as_slice()),
+            offered: offered.map(|offered| offered.tools.as_slice()),
+        };
+        let why = why_not_made(&server, known, &call.tool, &call.arguments);
         Ok(why.map(|why| WaitingFor::CannotRun { why }))
     }
+
+    /// Whether the program that makes the calls of the session was started without the server. One that never said so has it.
+    async fn is_missing(&self, session: &SessionIdentity, server: &ServerName) -> LedgerResult<bool> {
+        let Some(record) = self.ledger.keyed_record(&servers_key(session)).await? else { return Ok(false) };
+        let servers: Option<Vec<ServerName>> = serde_json::from_str(&record.body).ok();
+        Ok(servers.is_some_and(|servers| !servers.contains(server)))
+    }
+}
+
+fn servers_key(session: &SessionIdentity) -> String {
+    format!("mcp-servers/{session}")
 }
 
 /// The session's runs that wait for a person.

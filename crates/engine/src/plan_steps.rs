@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::plan::Plan;
-use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::content::{CallRunner, PlanContent};
 use planwright_core::plan::execution::{StepState, StepStatus};
 use serde::Serialize;
 use serde_json::Value;
@@ -23,6 +23,10 @@ pub struct StepDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Value))]
     pub arguments: Option<Value>,
+    /// The program that makes the call. Absent where Planwright makes all calls of the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub made_by: Option<CallRunner>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub agent: Option<String>,
@@ -51,6 +55,7 @@ pub struct StepDetail {
 /// The steps with what the latest execution, or else the approval, says about them.
 pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+    let says_who = !plan.content.is_made_by_planwright();
     plan.content
         .steps()
         .into_iter()
@@ -65,6 +70,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                 status: StepStatus::Pending,
                 tool: None,
                 arguments: None,
+                made_by: None,
                 agent: None,
                 needs: step.needs.iter().map(ToString::to_string).collect(),
                 verification: None,
@@ -90,6 +96,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                     let call = &collected.steps[position - 1];
                     view.tool = Some(call.tool.clone());
                     view.arguments = Some(call.arguments.clone());
+                    view.made_by = says_who.then_some(call.runner);
                 }
                 PlanContent::Build(built) => {
                     let work = &built.steps[position - 1];

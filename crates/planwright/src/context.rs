@@ -24,6 +24,7 @@ use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{ApprovalStore, Ledger, LedgerError, StoredSession};
 use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
+use planwright_engine::upstream::UpstreamServers as _;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_notify::NotifyOptions;
@@ -294,6 +295,12 @@ impl Context {
     /// Whether an upstream MCP server is configured.
     pub(crate) fn has_upstream(&self) -> bool {
         self.upstream.is_some()
+    }
+
+    /// The configured upstream MCP servers.
+    pub(crate) fn upstream_names(&self) -> Vec<ServerName> {
+        let servers = self.upstream.as_ref().map(UpstreamClient::servers).unwrap_or_default();
+        servers.iter().map(|server| server.name.clone()).collect()
     }
 
     /// The file tools, for what is not done through an agent.

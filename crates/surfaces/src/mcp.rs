@@ -14,11 +14,12 @@
 //! - `prompts`, `resources`, `completion`: what people and clients see besides the tools
 //! - `unread_requests`: requests that rmcp could not read
 //! - `decision`: waiting for a person's decision, and asking for it in the client
+//! - `permission`: asking the person in the client whether a call of an upstream tool is made
 //! - `notifications`, `progress`: what the client is told without asking
 //! - `failure`: a server for a program that could not start: it answers `initialize` and says in its instructions and
 //!   in every result what is wrong
 //! - `fuzz`: a fuzz target for the bytes a client sends: they are read as lines and messages, and nothing may panic
-//! - `tool_call`: a call of a tool: of a plan tool, or of an upstream tool through the gateway
+//! - `tool_call`: a call of a tool: of a plan tool, or of an upstream tool through the gateway, and reading an upstream resource
 //!
 //! Approval is not a tool and there is no way to it from here: only a person approves, on a surface made for people. Whether
 //! an answer in the client counts as one is the approval policy's to say.
@@ -37,6 +38,7 @@ mod line;
 mod message;
 mod notifications;
 mod pending_calls;
+mod permission;
 mod progress;
 mod prompts;
 mod recover_id;

@@ -13,8 +13,8 @@ use planwright_engine::upstream::{
 use planwright_sandbox::{PipedProgram, Sandbox};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, RequestId, RequestMetaObject,
-    ServerResult,
+    GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, ReadResourceRequest,
+    ReadResourceRequestParams, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
@@ -44,6 +44,7 @@ use crate::watched_transport::WatchedTransport;
 const PING_TIME: Duration = Duration::from_secs(5);
 /// How often a server may ask during one call.
 const MAX_INPUT_ROUNDS: usize = 10;
+const NO_ANSWER: &str = "it is none to the question";
 const NO_INPUT: &str = "it asks for input during the call, and there is no client that may and can be asked";
 /// How long the service may take to end.
 const CLOSE_TIME: Duration = Duration::from_secs(3);
@@ -185,7 +186,6 @@ impl Connection {
         Ok(offer)
     }
 
-    /// Makes a call, again with the client's answers as long as the server asks by its result.
     pub(crate) async fn call(
         self: &Arc<Self>,
         options: &UpstreamServerOptions,
@@ -193,39 +193,72 @@ impl Connection {
         arguments: Arguments,
         observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = move |answers: Option<InputResponses>, state| {
+            let mut params = params.clone();
+            params.input_responses = answers.map(|answers| answers.into_iter().collect());
+            params.request_state = state;
+            ClientRequest::CallToolRequest(CallToolRequest::new(params))
+        };
+        let result = self.request_with_input(options, request, observer).await?;
+        call_result::read(&result).map_err(|reason| unreadable(options, reason))
+    }
+
+    pub(crate) async fn read_resource(
+        self: &Arc<Self>,
+        options: &UpstreamServerOptions,
+        uri: &str,
+        observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        let params = ReadResourceRequestParams::new(uri);
+        let request = move |answers: Option<InputResponses>, state| {
+            let mut params = params.clone();
+            params.input_responses = answers.map(|answers| answers.into_iter().collect());
+            params.request_state = state;
+            ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
+        };
+        let result = self.request_with_input(options, request, observer).await?;
+        passthrough::read(result).map_err(|_| unreadable(options, NO_ANSWER.to_owned()))
+    }
+
+    /// Makes a request, again with the client's answers as long as the server asks by its result. `request` makes it from the
+    /// answers and from what the server said with its questions.
+    async fn request_with_input(
+        self: &Arc<Self>,
+        options: &UpstreamServerOptions,
+        request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
+        observer: &dyn CallObserver,
+    ) -> Result<ServerResult, UpstreamError> {
         let limit = sleep(options.call_time);
         tokio::pin!(limit);
         let ClientInput { kinds, responses } = observer.input();
         let kinds = kinds.and(options.passed_requests);
-        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        params.input_responses = responses.map(|responses| responses.into_iter().collect());
+        let (mut answers, mut state) = (responses, None);
         for _ in 0..MAX_INPUT_ROUNDS {
-            let result = self.call_once(options, params.clone(), kinds, observer, limit.as_mut()).await?;
-            let asked = match result {
+            let asking = request(answers, state);
+            let asked = match self.request_once(options, asking, kinds, observer, limit.as_mut()).await? {
                 ServerResult::InputRequiredResult(asked) => asked,
-                result => return call_result::read(&result).map_err(|reason| unreadable(options, reason)),
+                result => return Ok(result),
             };
-            let mut answers = ask(options, &asked, kinds, observer)?;
+            let mut answered = ask(options, &asked, kinds, observer)?;
             let answered = tokio::select! {
-                answered = &mut answers => answered.map_err(|_| unreadable(options, NO_INPUT.to_owned()))?,
+                answered = &mut answered => answered.map_err(|_| unreadable(options, NO_INPUT.to_owned()))?,
                 () = &mut limit => return Err(timed_out(options)),
             };
-            params.input_responses = (!answered.is_empty()).then(|| answered.into_iter().collect());
-            params.request_state = asked.request_state;
+            (answers, state) = ((!answered.is_empty()).then_some(answered), asked.request_state);
         }
         Err(unreadable(options, format!("it asks for input more than {MAX_INPUT_ROUNDS} times")))
     }
 
-    async fn call_once(
+    async fn request_once(
         self: &Arc<Self>,
         options: &UpstreamServerOptions,
-        params: CallToolRequestParams,
+        request: ClientRequest,
         kinds: QuestionKinds,
         observer: &dyn CallObserver,
         mut limit: Pin<&mut Sleep>,
     ) -> Result<ServerResult, UpstreamError> {
         let server = || options.name.clone();
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         // The route exists before the server can say anything about the call.
         let (route, mut events) = self.router.begin(observer.client());
         let sent = self.peer.send_cancellable_request(request, self.request_options(kinds)).await;
@@ -278,7 +311,7 @@ impl Connection {
         options.with_meta(meta)
     }
 
-    /// Asks for something beside tools.
+    /// Asks for something beside tools and resources.
     pub(crate) async fn request(
         &self,
         options: &UpstreamServerOptions,
@@ -311,7 +344,7 @@ impl Connection {
                 message: error.message.into_owned(),
             }),
             Err(ServiceError::UnexpectedResponse) => {
-                Err(UpstreamError::Unreadable { server: server(), reason: "it is none to the question".to_owned() })
+                Err(UpstreamError::Unreadable { server: server(), reason: NO_ANSWER.to_owned() })
             }
             Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
         }

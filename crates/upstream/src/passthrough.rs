@@ -1,4 +1,4 @@
-//! Resources and prompts of a server. Planwright passes them on and does not use them itself.
+//! Lists and prompts of a server. Planwright passes them on and does not use them itself.
 
 #![allow(deprecated, reason = "servers of the older life cycle have subscriptions of their own")]
 
@@ -7,9 +7,8 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
     GetPromptRequestParams, InputRequest, InputRequiredResult, ListPromptsRequest, ListResourceTemplatesRequest,
-    ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference,
-    ServerResult, SetLevelRequest, SetLevelRequestParams, SubscribeRequest, SubscribeRequestMethod,
-    SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
+    ListResourcesRequest, PaginatedRequestParams, Reference, ServerResult, SetLevelRequest, SetLevelRequestParams,
+    SubscribeRequest, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Value, json};
@@ -23,10 +22,6 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
         UpstreamRequest::ListResources => list(peer, ListKind::Resources).await,
         UpstreamRequest::ListResourceTemplates => list(peer, ListKind::Templates).await,
         UpstreamRequest::ListPrompts => list(peer, ListKind::Prompts).await,
-        UpstreamRequest::ReadResource { uri } => {
-            let params = ReadResourceRequestParams::new(uri);
-            one(peer, ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))).await
-        }
         // It is made with `prompt`, which the server may ask something.
         UpstreamRequest::GetPrompt { .. } => Err(ServiceError::UnexpectedResponse),
         UpstreamRequest::Subscribe { uri } if has_subscriptions(peer) => {
@@ -163,7 +158,7 @@ async fn one(peer: &Peer<RoleClient>, request: ClientRequest) -> Result<Value, S
     read(peer.send_request(request).await?)
 }
 
-fn read(answer: ServerResult) -> Result<Value, ServiceError> {
+pub(crate) fn read(answer: ServerResult) -> Result<Value, ServiceError> {
     match answer {
         // A server that wants a person's input or a model during the answer gets neither.
         ServerResult::InputRequiredResult(_) | ServerResult::CreateTaskResult(_) => {

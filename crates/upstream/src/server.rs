@@ -104,6 +104,11 @@ impl ServerHandle {
         connection.call(&self.options, tool, arguments, observer).await
     }
 
+    pub(crate) async fn read_resource(&self, uri: &str, observer: &dyn CallObserver) -> Result<Value, UpstreamError> {
+        let connection = self.connect().await?;
+        connection.read_resource(&self.options, uri, observer).await
+    }
+
     pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         if let UpstreamRequest::SetLogLevel { level } = &request {
             self.lock().log_level = Some(level.clone());
@@ -121,7 +126,6 @@ impl ServerHandle {
             UpstreamRequest::ListResources
             | UpstreamRequest::ListResourceTemplates
             | UpstreamRequest::ListPrompts
-            | UpstreamRequest::ReadResource { .. }
             | UpstreamRequest::GetPrompt { .. }
             | UpstreamRequest::Unsubscribe { .. }
             | UpstreamRequest::SetLogLevel { .. }

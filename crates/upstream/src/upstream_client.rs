@@ -78,6 +78,15 @@ impl UpstreamServers for UpstreamClient {
         self.get(server)?.call(tool, arguments, observer).await
     }
 
+    async fn read_resource(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        self.get(server)?.read_resource(uri, observer).await
+    }
+
     async fn request(&self, server: &ServerName, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         self.get(server)?.request(request).await
     }

@@ -5490,6 +5490,11 @@ export interface components {
          * @description The bytes of a file.
          */
         Binary: string;
+        /**
+         * @description The program that makes a recorded call once it is approved.
+         * @enum {string}
+         */
+        CallRunner: "planwright" | "client";
         /** @description A call exactly as it runs once a person permits it. */
         CallToPermit: {
             /** @description What the answer `always` permits, as a sentence. Absent if it is not offered. */
@@ -7095,6 +7100,8 @@ export interface components {
             /** Format: date-time */
             finishedAt?: string;
             id: string;
+            /** @description The program that makes the call. Absent where Planwright makes all calls of the plan. */
+            madeBy?: components["schemas"]["CallRunner"];
             needs?: string[];
             note?: string;
             /** @description From 1. */

@@ -167,6 +167,7 @@ function StepAbout({ step, needs, out, compact }: { step: Step; needs: readonly 
   if (out?.because !== undefined) parts.push(<span key="out" data-tone="waiting">{t("step.outBecause", { n: out.because })}</span>);
   else if (out) parts.push(<span key="out">{t("step.out")}</span>);
   if (step.status !== "PENDING") parts.push(<span key="status" data-tone={TONES[step.status]}>{t(`step.state.${step.status}`)}</span>);
+  if (step.madeBy !== undefined) parts.push(<span key="madeBy">{t(`step.madeBy.${step.madeBy}`)}</span>);
   if (step.agent !== undefined) parts.push(<span key="agent" className="agent">{step.agent}</span>);
   if (needs.length > 0) parts.push(<span key="needs">{t("step.needs", { steps: list(needs) })}</span>);
   if (step.startedAt !== undefined) parts.push(<Elapsed key="time" from={step.startedAt} to={step.finishedAt} />);

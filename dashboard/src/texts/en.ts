@@ -528,6 +528,8 @@ export const en = {
   "step.state.FAILED": "failed",
   "step.state.SKIPPED": "skipped",
   "step.state.UNCERTAIN": "result unknown",
+  "step.madeBy.planwright": "Planwright makes this call",
+  "step.madeBy.client": "the agent makes this call",
   "step.needs": "needs {steps}",
   "step.out": "left out",
   "step.outBecause": "left out, because it needs step {n}",

@@ -12,7 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::upstream::{CallEventSender, ClientKey, UpstreamRequest};
+use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -47,22 +47,22 @@ impl Gateway {
     }
 
     /// Reads a resource. One that its server lists is read at once; any other address is free text, and reading it is a call
-    /// like any other.
+    /// like any other. `events` gets what the server says and asks meanwhile.
     pub async fn read_resource(
         &self,
         session: &SessionIdentity,
         by: &Actor,
         server: &ServerName,
         uri: &str,
+        events: &CallEventSender,
     ) -> Result<Value, Refusal> {
         let name = resource_tool_name(server);
         let mut arguments = Arguments::new();
         arguments.insert("uri".to_owned(), json!(uri));
         if self.is_listed(server, uri).await {
-            return self.read_listed(session, by, server, arguments).await;
+            return self.read_listed(session, by, server, arguments, events).await;
         }
-        let (events, _ignored) = CallEventSender::new(ClientKey(0));
-        match self.call(session, by, &name, arguments.clone(), Permitted::NotAsked, &events).await? {
+        match self.call(session, by, &name, arguments.clone(), Permitted::NotAsked, events).await? {
             GatewayOutcome::Answered(ToolAnswer { failure: Some(failure), .. }) => {
                 Err(Refusal::new(RefusalCode::Unavailable, failure))
             }
@@ -91,6 +91,7 @@ impl Gateway {
         by: &Actor,
         server: &ServerName,
         arguments: Arguments,
+        events: &CallEventSender,
     ) -> Result<Value, Refusal> {
         let Some(tool) = self.agent.upstream().and_then(|upstream| upstream.resource_tool(server)) else {
             return Err(Refusal::not_found(format!("No MCP server {server} is configured.")));
@@ -99,8 +100,7 @@ impl Gateway {
         let why = GatewayReason::Reads;
         let made = MadeCall { session, by, tool: tool.as_ref(), arguments: &arguments, why, call };
         let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
-        let (events, _ignored) = CallEventSender::new(ClientKey(0));
-        let answer = self.run(&snapshot, &made, &events).await;
+        let answer = self.run(&snapshot, &made, events).await;
         self.record_read(&made, &answer).await?;
         answer.map(|answer| answer.value)
     }

@@ -1,5 +1,7 @@
 //! Results that are too long for one answer, read by parts.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use schemars::JsonSchema;
@@ -9,6 +11,9 @@ use serde_json::{Value, json};
 use super::Gateway;
 use crate::tool_schema::{self, Arguments, ToolDefinition};
 use crate::upstream::READ_RESULT;
+
+/// Every part of such a result is text.
+const TEXT_EXTENSIONS: [&str; 6] = ["csv", "html", "json", "md", "svg", "txt"];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,17 +55,25 @@ impl Gateway {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(_) => 0,
         };
-        if text_bytes == 0 {
-            let message = format!("The result has {total} bytes and is no text, or `from` is inside a character.");
+        let mut answer = json!({ "result": given.result, "from": given.from, "of": total });
+        if text_bytes > 0 {
+            part.truncate(text_bytes);
+            answer["text"] = json!(String::from_utf8_lossy(&part));
+        } else if is_text(&given.result) {
+            let message = format!("The result has {total} bytes, and `from` is inside a character.");
             return Err(Refusal::new(RefusalCode::InvalidArgument, message));
+        } else {
+            answer["base64"] = json!(STANDARD.encode(&part));
         }
-        part.truncate(text_bytes);
         let end = given.from + part.len() as u64;
-        let text = String::from_utf8(part).unwrap_or_default();
-        let mut answer = json!({ "result": given.result, "from": given.from, "of": total, "text": text });
         if end < total {
             answer["next_from"] = json!(end);
         }
         Ok(answer)
     }
+}
+
+/// Whether a result of this name is text, and no image or other bytes.
+fn is_text(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| TEXT_EXTENSIONS.contains(&extension))
 }

@@ -9,11 +9,11 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{AnnotationTrust, READ_RESOURCE, ServerName, UpstreamTool, argument_problems};
+use planwright_core::upstream::{READ_RESOURCE, ServerName, UpstreamTool, argument_problems};
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientInput, ClientKey};
-use planwright_engine::upstream::{UpstreamError, UpstreamRequest, UpstreamServer};
+use planwright_engine::upstream::{UpstreamError, UpstreamServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -207,7 +207,6 @@ impl CallObserver for ContextObserver<'_> {
 pub(super) struct ResourceTool {
     spec: ToolSpec,
     server: ServerName,
-    effect: ToolEffect,
     longest_call: Duration,
     upstream: UpstreamTools,
 }
@@ -231,13 +230,8 @@ impl ResourceTool {
                 "additionalProperties": false,
             }),
         };
-        // Whether reading changes nothing is the server's word, like its annotations.
-        let effect = match server.trust {
-            AnnotationTrust::Trusted => ToolEffect::ReadsOnly,
-            AnnotationTrust::Unset | AnnotationTrust::Ignored => ToolEffect::Changes,
-        };
         let (server, longest_call) = (server.name.clone(), server.longest_call);
-        Some(Self { spec, server, effect, longest_call, upstream: upstream.clone() })
+        Some(Self { spec, server, longest_call, upstream: upstream.clone() })
     }
 }
 
@@ -247,8 +241,9 @@ impl Tool for ResourceTool {
         &self.spec
     }
 
+    /// No annotation of the server is about its addresses, so a person who believes those believes nothing about this.
     fn effect(&self) -> ToolEffect {
-        self.effect
+        ToolEffect::Changes
     }
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
@@ -259,9 +254,10 @@ impl Tool for ResourceTool {
         self.longest_call
     }
 
-    async fn call(&self, _context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let uri = uri_of(&self.spec.name, &arguments)?;
-        let read = self.upstream.request(&self.server, UpstreamRequest::ReadResource { uri }).await;
+        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        let read = self.upstream.read_resource(&self.server, &uri, &observer).await;
         read.map(ToolAnswer::from).map_err(LedgerError::into_refusal)
     }
 }

@@ -13,7 +13,7 @@ use planwright_core::visible::quoted;
 use planwright_engine::approvals::{Approvals, record_acceptance};
 use planwright_engine::ledger::{ApprovalStore, LedgerResult};
 use planwright_engine::upstream::{
-    ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
+    CallObserver, ConnectionState, ResourceUpdate, ToolOffer, UpstreamRequest, UpstreamServer, UpstreamServers,
 };
 use planwright_engine::upstream::{OfferedTools, PinnedServer};
 use serde_json::Value;
@@ -319,14 +319,31 @@ impl UpstreamTools {
         Ok(accepted.map(|status| status.server.name).collect())
     }
 
-    /// Asks an accepted server for resources or prompts.
+    /// Asks an accepted server for lists or prompts.
     pub async fn request(&self, name: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
-        if self.status_of(name).await?.state != AcceptanceState::Accepted {
-            let message = format!("The MCP server {name} is asked only once a person accepted what it offers.");
-            return Err(Refusal::policy_denied(message).into());
-        }
+        self.check_accepted(name).await?;
         let answer = self.shared.servers.request(name, request).await;
         Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
+    }
+
+    /// Reads a resource of an accepted server.
+    pub(super) async fn read_resource(
+        &self,
+        name: &ServerName,
+        uri: &str,
+        observer: &dyn CallObserver,
+    ) -> LedgerResult<Value> {
+        self.check_accepted(name).await?;
+        let answer = self.shared.servers.read_resource(name, uri, observer).await;
+        Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
+    }
+
+    async fn check_accepted(&self, name: &ServerName) -> LedgerResult<()> {
+        if self.status_of(name).await?.state == AcceptanceState::Accepted {
+            return Ok(());
+        }
+        let message = format!("The MCP server {name} is asked only once a person accepted what it offers.");
+        Err(Refusal::policy_denied(message).into())
     }
 
     /// The changes of resources that were subscribed to, from now on.

@@ -36,7 +36,8 @@ impl Decider<'_> {
                 let call = RecordedCall { id, tool: tool.clone(), arguments: arguments.clone(), description, runner };
                 self.check_call(&call)?;
                 let RecordedCall { tool, arguments, .. } = call;
-                let asked = Event::Session(SessionEvent::GatewayAsked { tool, arguments, state: *state });
+                let (state, plan) = (*state, self.worked_on()?);
+                let asked = Event::Session(SessionEvent::GatewayAsked { tool, arguments, state, plan });
                 let counted = match state {
                     GatewayAsk::Asked => self.count(PermissionCounts::ASKED),
                     // The question is counted, whatever the answer is; a refusal is recorded by itself.

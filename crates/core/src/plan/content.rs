@@ -40,6 +40,7 @@ pub struct RecordedCall {
 
 /// The program that makes a recorded call once it is approved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CallRunner {
     #[default]

@@ -88,9 +88,14 @@ events! {
             added: bool,
         } => { audit: "a program started an agent's connection" },
         /// The agent of another program asked for a call to an upstream server, or a person answered.
-        "gateway_asked" GatewayAsked { tool: String, arguments: Value, state: GatewayAsk } => {
-            audit: "a call to an upstream server was asked about",
-        },
+        "gateway_asked" GatewayAsked {
+            tool: String,
+            arguments: Value,
+            state: GatewayAsk,
+            /// Entries of earlier versions do not say it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            plan: Option<PlanId>,
+        } => { plan: plan.as_ref(), audit: "a call to an upstream server was asked about" },
         /// A call to an upstream server was made for the agent of another program, or is about to be made.
         "gateway_called" GatewayCalled {
             record: GatewayCallRecord,

@@ -11,6 +11,8 @@ const READS_RESOURCES: &str = "__read_resource";
 /// What is known of the tools of a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KnownTools<'a> {
+    /// The program that makes the calls of the session was started without the server.
+    pub is_missing: bool,
     /// What a person accepted.
     pub accepted: Option<&'a [UpstreamTool]>,
     /// What the server offered last.
@@ -19,6 +21,12 @@ pub struct KnownTools<'a> {
 
 /// Why a call of this tool of the server cannot be made, as a sentence. `None` if nothing is known to be in its way.
 pub fn why_not_made(server: &ServerName, known: KnownTools<'_>, tool: &str, arguments: &Value) -> Option<String> {
+    if known.is_missing {
+        return Some(format!(
+            "no MCP server {server} is configured where the calls of this session are made. Configure it again, with \
+             `planwright mcp-server add {server} -- COMMAND` or `--upstream`, and start the agent's program anew."
+        ));
+    }
     let Some(accepted) = known.accepted else {
         return Some(format!(
             "no person has accepted the tools of the MCP server {server}. `planwright mcp-server accept {server}` shows them."
@@ -72,7 +80,7 @@ mod tests {
 
     fn why(accepted: Option<&[UpstreamTool]>, offered: Option<&[UpstreamTool]>, called: &str) -> Option<String> {
         let server: ServerName = "up".parse().unwrap();
-        why_not_made(&server, KnownTools { accepted, offered }, called, &json!({ "text": "x" }))
+        why_not_made(&server, KnownTools { is_missing: false, accepted, offered }, called, &json!({ "text": "x" }))
     }
 
     #[test]
@@ -89,6 +97,14 @@ mod tests {
             assert!(why.contains(expected) && why.ends_with('.'), "{called}: {why}");
         }
         assert!(why(None, Some(&accepted), "up__note").unwrap().starts_with("no person has accepted"));
+    }
+
+    #[test]
+    fn a_server_that_is_not_configured_any_more_comes_before_its_tools() {
+        let (server, accepted) = ("up".parse().unwrap(), [tool("note", "Notes.", &[])]);
+        let known = KnownTools { is_missing: true, accepted: Some(&accepted), offered: Some(&accepted) };
+        let why = why_not_made(&server, known, "up__note", &json!({})).unwrap();
+        assert!(why.starts_with("no MCP server up is configured") && why.ends_with('.'), "{why}");
     }
 
     #[test]

@@ -126,7 +126,8 @@ fn a_refused_call_is_recorded_and_counted_while_a_plan_is_carried_out() {
         Command::External(ExternalCommand::RecordAsk { tool, arguments, state })
     };
     for state in [GatewayAsk::Asked, GatewayAsk::NotPermitted, GatewayAsk::NotAsked] {
-        world.agent(asked(state)).unwrap();
+        let events = world.agent(asked(state)).unwrap();
+        assert_eq!(events[0].plan(), Some(&world.active().id), "it is listed with the plan");
     }
     world.agent(count()).unwrap();
     for state in [GatewayAsk::Asked, GatewayAsk::Permitted] {

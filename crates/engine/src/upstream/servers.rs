@@ -45,7 +45,18 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
         observer: &dyn CallObserver,
     ) -> Result<UpstreamResult, UpstreamError>;
 
-    /// Asks for resources or prompts, and gives the server's result as it is. A list has all of its pages, as far as they
+    /// Reads a resource under the server's own address of it, and gives the server's result as it is. The server may ask during it
+    /// as during a call. Dropping the future cancels the request.
+    async fn read_resource(
+        &self,
+        server: &ServerName,
+        _uri: &str,
+        _observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        Err(UpstreamError::NotConfigured(server.clone()))
+    }
+
+    /// Asks for lists or prompts, and gives the server's result as it is. A list has all of its pages, as far as they
     /// are not too many; it is empty if the server has none of the kind.
     async fn request(&self, server: &ServerName, _request: UpstreamRequest) -> Result<Value, UpstreamError> {
         Err(UpstreamError::NotConfigured(server.clone()))
@@ -68,15 +79,12 @@ pub struct ResourceUpdate {
     pub uri: String,
 }
 
-/// What is asked for beside tools, under the server's own names.
+/// What is asked for beside tools and resources, under the server's own names.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpstreamRequest {
     ListResources,
     ListResourceTemplates,
     ListPrompts,
-    ReadResource {
-        uri: String,
-    },
     GetPrompt {
         name: String,
         arguments: Option<Arguments>,

@@ -14,6 +14,7 @@ use planwright_core::actor::Actor;
 use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_core::upstream::ServerName;
 use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
 use planwright_engine::feed::Feed;
@@ -104,6 +105,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
         client: AgentClient { beats: true, ..processes::client() },
         is_alive: OnceCell::new(),
         workspace,
+        servers: context.upstream_names(),
     };
     let options = McpOptions {
         engine: context.engine.clone(),
@@ -134,6 +136,8 @@ struct ClientSetup {
     /// Set once the signs of life have begun.
     is_alive: OnceCell<()>,
     workspace: Option<Workspace>,
+    /// The upstream servers whose calls this program makes.
+    servers: Vec<ServerName>,
 }
 
 #[async_trait]
@@ -151,7 +155,7 @@ impl SessionSetup for ClientSetup {
         // The first sign comes before the record, which without one would be that of an ended program.
         self.is_alive.get_or_try_init(|| heartbeat::start(&self.engine, &self.client)).await?;
         self.engine.sessions().see_client(session, &system, self.client.clone()).await?;
-        Ok(())
+        self.engine.inbox().record_servers(session, &self.servers).await
     }
 }
 
@@ -159,11 +163,14 @@ impl SessionSetup for ClientSetup {
 #[derive(Debug)]
 pub(super) struct HttpAgents {
     pub(super) engine: Engine,
+    /// The upstream servers whose calls this program makes.
+    pub(super) servers: Vec<ServerName>,
 }
 
 #[async_trait]
 impl SessionSetup for HttpAgents {
     async fn prepare(&self, session: &SessionIdentity, peer: Option<SocketAddr>) -> LedgerResult<()> {
+        self.engine.inbox().record_servers(session, &self.servers).await?;
         let Some(peer) = peer else { return Ok(()) };
         let found = tokio::task::spawn_blocking(move || processes::client_at(peer)).await;
         let Ok(Ok(client)) = found else {

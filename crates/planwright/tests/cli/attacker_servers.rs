@@ -246,6 +246,13 @@ fn a_resource_is_no_way_to_the_credentials_of_the_person() {
     assert!(history.contains("creds__read_resource"), "{history}");
 }
 
+/// What stands in the inbox about plans.
+fn of_plan(world: &World) -> Vec<Value> {
+    let inbox = world.json("inbox");
+    let items = inbox["items"].as_array().unwrap().iter();
+    items.filter(|item| !item["planId"].is_null()).cloned().collect()
+}
+
 /// It is approved and would wait for ever: what is in the way stands in the inbox, and goes with it.
 #[test]
 fn an_approved_plan_whose_tool_changed_says_so_in_the_inbox() {
@@ -260,11 +267,6 @@ fn an_approved_plan_whose_tool_changed_says_so_in_the_inbox() {
     let digest = world.active_plan("mcp:gateway-session").digest();
     let approved = world.run(&format!("plan approve --session gateway-session --digest {digest}")).done();
     approved.tells("The `planwright mcp` of tester makes its calls.");
-    let of_plan = |world: &World| {
-        let inbox = world.json("inbox");
-        let items = inbox["items"].as_array().unwrap().iter();
-        items.filter(|item| !item["planId"].is_null()).cloned().collect::<Vec<_>>()
-    };
     assert_eq!(of_plan(&world), [json!(null); 0], "it can be carried out");
 
     world.write("sig/description", " And sends it to eve.");
@@ -281,6 +283,37 @@ fn an_approved_plan_whose_tool_changed_says_so_in_the_inbox() {
     let mut client = Client::start(&world, "collect", "plain", &[]);
     client.wait_until(|plan| plan["status"] == "COMPLETED");
     client.leave();
+    assert_eq!(calls(&world, "sig"), "check {\"text\": \"one\"}\n");
+}
+
+/// The program that makes the calls knows no such server, and no other program does.
+#[test]
+fn an_approved_plan_whose_server_is_not_configured_any_more_says_so_in_the_inbox() {
+    let world = World::new();
+    let settings = server(&world, "sig", "plain", "");
+    world.write("planwright.toml", &settings);
+    accept(&world, "sig", "").done();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.call("sig__check", json!({ "text": "one" }));
+    client.succeed("plan_finalize", json!({}));
+    client.leave();
+    let digest = world.active_plan("mcp:gateway-session").digest();
+    world.run(&format!("plan approve --session gateway-session --digest {digest}")).done();
+    world.write("planwright.toml", "");
+    assert_eq!(of_plan(&world), [json!(null); 0], "the program was not started without the server");
+
+    Client::start(&world, "collect", "plain", &[]).leave();
+    let waiting = of_plan(&world);
+    assert_eq!((waiting.len(), &waiting[0]["kind"]), (1, &json!("run")), "{waiting:?}");
+    let situation = waiting[0]["situation"].as_str().unwrap();
+    assert!(situation.contains("cannot be carried out: no MCP server sig is configured"), "{situation}");
+    assert_eq!(calls(&world, "sig"), "");
+
+    world.write("planwright.toml", &settings);
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.wait_until(|plan| plan["status"] == "COMPLETED");
+    client.leave();
+    assert_eq!(of_plan(&world), [json!(null); 0]);
     assert_eq!(calls(&world, "sig"), "check {\"text\": \"one\"}\n");
 }
 

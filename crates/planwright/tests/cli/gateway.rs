@@ -223,6 +223,11 @@ fn the_clients_own_calls_and_those_of_planwright_take_turns_in_the_order_of_the_
     client.succeed("plan_add_call", json!({ "tool": "Bash", "arguments": { "command": "make" } }));
     client.succeed("up__note", json!({ "text": "after" }));
     client.succeed("plan_finalize", json!({}));
+    let shown = world.json("plan show 1 --session gateway-session");
+    let made_by: Vec<_> = shown["steps"].as_array().unwrap().iter().map(|step| step["madeBy"].clone()).collect();
+    assert_eq!(made_by, ["planwright", "client", "planwright"], "{shown}");
+    let shown = world.run("plan show 1 --session gateway-session").done();
+    shown.says("(Planwright makes this call)").says("the agent makes this call");
     approve(&world, "");
     while calls(&world).is_empty() {
         client.succeed("plan_get", json!({}));
@@ -321,6 +326,22 @@ fn a_server_that_dies_changes_or_says_too_much_fails_its_own_calls_only() {
     client.succeed("up__change", json!({}));
     assert!(client.refused("up__note", json!({ "text": "x" }), "POLICY_DENIED").contains("differently"));
     client.succeed("plan_set_content", json!({ "plan_markdown": "- [ ] still here" }));
+    client.leave();
+}
+
+/// A client can open every file that the result of a step names.
+#[test]
+fn the_bytes_that_a_step_returned_are_read_by_the_client() {
+    let world = World::new();
+    let mut client = Client::start(&world, "collect", "plain", &[]);
+    client.succeed("up__image", json!({}));
+    client.succeed("plan_finalize", json!({}));
+    approve(&world, "");
+    let done = client.wait_for("COMPLETED");
+    let note = done["steps"][0]["note"].as_str().unwrap_or_else(|| panic!("{done}"));
+    let note: Value = serde_json::from_str(note).unwrap();
+    let read = client.succeed("result_read", json!({ "result": note["content"][0]["file"] }));
+    assert_eq!((&read["base64"], read.get("next_from")), (&json!("iVBORyBub3QgcmVhbGx5"), None), "{read}");
     client.leave();
 }
 

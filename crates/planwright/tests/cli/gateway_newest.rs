@@ -166,3 +166,96 @@ fn a_server_that_needs_another_client_says_so_and_a_prompt_may_ask() {
     assert!(refused["error"].is_object(), "{refused}");
     client.leave();
 }
+
+/// Reading is one call: the server's state stays with Planwright, and it is written down once.
+#[test]
+fn a_resource_of_a_server_of_the_newest_protocol_may_ask_like_a_call() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\n");
+    let can = json!({ "elicitation": {} });
+    let chosen = json!({ "action": "accept", "content": {} });
+    let address = |own: &str| format!("planwright://upstream/shop/{own}");
+    let read = |own: &str| newest(json!({ "uri": address(own) }), &can);
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    // The server lists only the first one. The other address is free text.
+    for own in ["shelf://tea", "shelf://coffee"] {
+        let asked = client.ask("resources/read", read(own))["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let message = asked["inputRequests"]["shelf"]["params"]["message"].as_str();
+        assert_eq!(message, Some("The MCP server shop asks: Which shelf?"), "{asked}");
+        let state = asked["requestState"].clone();
+        assert_ne!(state, "shelf");
+        let answers = || json!({ "shelf": chosen });
+        let other = client.ask("resources/read", again(read("shelf://other"), &state, answers()));
+        assert_eq!(other["error"]["code"], -32602, "{other}");
+        let answer = client.ask("resources/read", again(read(own), &state, answers()))["result"].clone();
+        assert_eq!(answer["contents"][0]["uri"], address(own), "{answer}");
+        let text = answer["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "shelf": chosen }));
+    }
+    // A client that cannot be asked gets an error.
+    let refused = client.ask("resources/read", newest(json!({ "uri": address("shelf://tea") }), &json!({})));
+    assert!(refused["error"].is_object(), "{refused}");
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for (why, times) in [("reads", 2), ("free", 1)] {
+        let made = format!("call to `shop__read_resource` was made ({why})");
+        assert_eq!(history.matches(&made).count(), times, "{history}");
+    }
+
+    // A client of the older protocol is asked by a request.
+    let mut older = Client::start_with(&world, "document", "plain", &FREE, can.clone());
+    let reading = older.request("resources/read", json!({ "uri": address("shelf://tea") }));
+    let question = older.message("elicitation/create");
+    older.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": chosen }));
+    let answer = older.answer(reading)["result"].clone();
+    assert!(answer["contents"][0]["text"].as_str().unwrap_or_default().contains("accept"), "{answer}");
+    older.leave();
+}
+
+/// The question is Planwright's own. Nothing is made before the answer, and each permission is for one call.
+#[test]
+fn a_person_at_a_client_of_the_newest_protocol_is_asked_about_a_change_by_the_result_of_its_call() {
+    let world = World::new();
+    let can = json!({ "elicitation": {} });
+    let mut client = Client::connect(&world, "document", "plain", &[("PLANWRIGHT_GATEWAY_WRITES", "ask")]);
+    let call = |text: &str| newest(json!({ "name": "up__note", "arguments": { "text": text } }), &can);
+    for (decision, made) in [("once", true), ("no", false)] {
+        let before = calls(&world).len();
+        let asked = client.ask("tools/call", call(decision))["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let form = &asked["inputRequests"]["question"]["params"];
+        let message = form["message"].as_str().unwrap_or_else(|| panic!("{asked}"));
+        assert!(message.starts_with("The agent wants to call up__note with") && message.contains(decision), "{asked}");
+        assert_eq!(form["requestedSchema"]["properties"]["decision"]["enum"], json!(["once", "no"]), "{asked}");
+        let answers =
+            |decision: &str| json!({ "question": { "action": "accept", "content": { "decision": decision } } });
+        let state = asked["requestState"].clone();
+        let other = client.ask("tools/call", again(call("pay eve"), &state, answers("once")));
+        assert_eq!(other["error"]["code"], -32602, "{other}");
+        // Without the answer it is asked again.
+        let asked = client.ask("tools/call", again(call(decision), &state, json!({})))["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        assert_eq!(calls(&world).len(), before, "nothing is made before the answer");
+        let state = asked["requestState"].clone();
+        let answer = client.ask("tools/call", again(call(decision), &state, answers(decision)))["result"].clone();
+        assert_eq!(answer["isError"], !made, "{answer}");
+        let used = client.ask("tools/call", again(call(decision), &state, answers("once")));
+        assert_eq!(used["error"]["code"], -32602, "{used}");
+    }
+    // A client that cannot ask means no.
+    let mute = newest(json!({ "name": "up__note", "arguments": { "text": "mute" } }), &json!({}));
+    let refused = client.ask("tools/call", mute)["result"].clone();
+    assert_eq!(refused["structuredContent"]["code"], "POLICY_DENIED", "{refused}");
+    client.leave();
+    assert_eq!(calls(&world), [r#"note {"text": "once"}"#]);
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for (text, times) in [
+        ("call to `up__note`: the person is asked in the client", 3),
+        ("call to `up__note`: permitted in the client", 1),
+        ("call to `up__note`: not permitted", 2),
+        ("call to `up__note` was made (permitted)", 1),
+    ] {
+        assert_eq!(history.matches(text).count(), times, "{text}: {history}");
+    }
+}

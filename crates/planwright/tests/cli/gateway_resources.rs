@@ -66,12 +66,25 @@ fn a_resource_that_the_server_does_not_list_is_read_like_a_call() {
     client.leave();
     let history = world.run("plan history 1 --session gateway-session").done();
     assert!(history.stdout.contains("call to `up__read_resource` was made (reads)"), "{}", history.stdout);
-    // A person who believes the server lets it read.
+    // A person who believes the annotations of the server has said nothing about its addresses.
     world.run("config set mcp.trust_annotations up").done();
     let mut client = Client::start(&world, "document", "library", &[]);
-    let at_once = read(&mut client, "book://two");
-    assert_eq!(at_once["result"]["contents"][0]["text"], "Call me Ishmael.", "{at_once}");
+    let planned = read(&mut client, "book://two");
+    let text = planned["result"]["contents"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("[Planned] up__read_resource"), "{planned}");
     client.leave();
+}
+
+#[test]
+fn a_rule_lets_a_server_read_what_it_does_not_list() {
+    let world = World::new();
+    let rule = [("PLANWRIGHT_PERMISSIONS", r#"[{ tool = "up__read_resource", decide = "allow" }]"#)];
+    let mut client = Client::start(&world, "document", "library", &rule);
+    let read = client.ask("resources/read", json!({ "uri": "planwright://upstream/up/book://two" }));
+    assert_eq!(read["result"]["contents"][0]["text"], "Call me Ishmael.", "{read}");
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done();
+    assert!(history.stdout.contains("call to `up__read_resource` was made (rule)"), "{}", history.stdout);
 }
 
 #[test]

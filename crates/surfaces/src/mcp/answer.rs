@@ -44,7 +44,7 @@ pub(super) enum CallAnswer {
     Own(Value),
     /// Of an upstream server.
     PassedOn(Box<CallToolResult>),
-    /// None yet: an upstream server asks something before.
+    /// None yet: an upstream server asks something before, or the person is asked whether the call is made.
     InputRequired(Box<InputRequiredResult>),
     /// An upstream server's error about what the client can be asked, or about its answers.
     Error(Box<ErrorData>),

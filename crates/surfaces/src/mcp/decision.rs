@@ -206,13 +206,24 @@ pub(super) async fn answers_in_client_count(
 }
 
 /// Has the person choose in a form of the client. `None` if they were not asked, or chose nothing or one of the `others`.
-pub(super) async fn choose(
+async fn choose(
     peer: &Peer<RoleServer>,
     message: String,
     form: ElicitationSchemaBuilder,
     offered: &[Choice],
     others: &[(&str, &str)],
 ) -> Option<(ChoiceKind, Value)> {
+    let params = choice_form(message, form, offered, others)?;
+    chosen(elicit(peer, params).await?, offered)
+}
+
+/// A form in which a person chooses.
+pub(super) fn choice_form(
+    message: String,
+    form: ElicitationSchemaBuilder,
+    offered: &[Choice],
+    others: &[(&str, &str)],
+) -> Option<ElicitRequestParams> {
     let choices = offered.iter().map(|choice| (choice.name(), choice.label.as_str()));
     let (names, labels) =
         choices.chain(others.iter().copied()).map(|(name, label)| (name.to_owned(), label.to_owned())).unzip();
@@ -220,14 +231,17 @@ pub(super) async fn choose(
     let mut field = LegacyEnumSchema::new(names);
     field.enum_names = Some(labels);
     let requested_schema = form.required_enum_schema("decision", EnumSchema::Legacy(field)).build().ok()?;
-    let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
-    let answer = elicit(peer, params).await?;
+    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+/// What the person chose of it, with everything that they filled in.
+pub(super) fn chosen(answer: ElicitResult, offered: &[Choice]) -> Option<(ChoiceKind, Value)> {
     let content = answer.content.filter(|_| answer.action == ElicitationAction::Accept)?;
     let chosen = offered.iter().find(|choice| content["decision"] == choice.name())?.kind;
     Some((chosen, content))
 }
 
-async fn elicit(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {
+pub(super) async fn elicit(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {
     match peer.create_elicitation(params).await {
         Ok(answer) => Some(answer),
         Err(error) => {

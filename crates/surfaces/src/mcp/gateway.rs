@@ -8,7 +8,6 @@ use futures::stream::FuturesUnordered;
 use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
-use planwright_core::choices::{ChoiceKind, Choices, external_call_choices};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::risk::tool_risks;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -20,21 +19,19 @@ use planwright_engine::upstream::{
     ServerQuestion,
 };
 use rmcp::ErrorData;
-use rmcp::model::{
-    ElicitationSchema, ErrorCode, InputRequiredResult, InputResponses, JsonObject, Tool, ToolAnnotations,
-};
+use rmcp::model::{ErrorCode, InputRequiredResult, InputResponses, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::answer::CallAnswer;
 use super::client_input::{input_of, is_newest, kinds_of};
-use super::decision::{answers_in_client_count, choose};
-use super::pending_calls::{AbortOnDrop, PendingCall, RequestedCall, RunningCall};
+use super::decision::answers_in_client_count;
+use super::pending_calls::{AbortOnDrop, Answered, PendingCall, RESOURCES_READ, RequestedCall, RunningCall};
 use super::server::Shared;
 use super::session_changes::SessionChanges;
-use super::{notifications, progress, server_questions, upstream};
+use super::{notifications, permission, progress, server_questions, upstream};
 
 pub use planwright_agent::{Gateway, NamedServers};
 
@@ -106,88 +103,170 @@ impl GatewayClient<'_> {
         {
             gateway.set_log_level(notifications::level_name(level)).await;
         }
-        let outcome = match self.call_once(gateway, server.as_ref(), name, &arguments, responses).await? {
-            Called::Ended(GatewayOutcome::Ask) => {
-                self.ask(gateway, name, &arguments).await?;
-                self.call_asking(gateway, server.as_ref(), name, arguments, Permitted::ByPerson).await?
-            }
+        let request = RequestedCall { session: self.session.clone(), tool: name.to_owned(), arguments };
+        let called = match self.call_once(gateway, server.as_ref(), &request, Permitted::NotAsked, responses).await? {
+            Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, &request).await? {
+                Some(asked) => Called::Asks(asked),
+                None => self.call_permitted(gateway, server.as_ref(), &request).await?,
+            },
             called => called,
         };
-        call_answer(server.as_ref(), name, outcome)
+        call_answer(server.as_ref(), name, called)
     }
 
-    /// Gives the client's answers to the server that waits for them.
-    pub(super) async fn resume(&self, pending: PendingCall, responses: InputResponses) -> Result<CallAnswer, Refusal> {
-        let (request, running) = match pending.answer(responses) {
-            Ok(answered) => answered,
+    /// Reads a resource of an upstream server, which may ask meanwhile as during a call. `request` is what the client asks for.
+    pub(super) async fn read_resource(
+        &self,
+        gateway: &EngineGateway,
+        server: &ServerName,
+        own: String,
+        request: RequestedCall,
+        responses: InputResponses,
+    ) -> Result<CallAnswer, Refusal> {
+        let (gateway, by, session, of) = (gateway.clone(), self.by.clone(), self.session.clone(), server.clone());
+        let reading = move |events: CallEventSender| async move {
+            let read = gateway.read_resource(&session, &by, &of, &own, &events).await;
+            read.map(|contents| GatewayOutcome::Answered(contents.into()))
+        };
+        let called = self.make(Some(server), request, responses, reading).await?;
+        call_answer(Some(server), RESOURCES_READ, called)
+    }
+
+    /// Gives the client's answers to the server or the person's decision that a call waits for.
+    pub(super) async fn resume(
+        &self,
+        gateway: &EngineGateway,
+        pending: PendingCall,
+        responses: InputResponses,
+    ) -> Result<CallAnswer, Refusal> {
+        match pending.answer(responses) {
+            Ok(Answered::Server(request, running)) => {
+                let (server, name) = (running.server.clone(), request.tool.clone());
+                call_answer(server.as_ref(), &name, self.follow(request, running).await?)
+            }
+            Ok(Answered::Permission(request, answer)) => {
+                self.record_permission(gateway, &request, permission::permits(&request.tool, answer)).await?;
+                let server = gateway.server_of(&request.tool);
+                let called = self.call_permitted(gateway, server.as_ref(), &request).await?;
+                call_answer(server.as_ref(), &request.tool, called)
+            }
             Err(unanswered) => {
                 let asked = self.shared.pending.keep(*unanswered)?;
-                return Ok(CallAnswer::InputRequired(Box::new(asked)));
+                Ok(CallAnswer::InputRequired(Box::new(asked)))
             }
-        };
-        let (server, name) = (running.server.clone(), request.tool.clone());
-        call_answer(server.as_ref(), &name, self.follow(request, running).await?)
+        }
     }
 
     /// Asks the person in the client, if the approval policy takes an answer from there. Nothing is asked, and no call is
-    /// made, before it is written down.
-    async fn ask(&self, gateway: &EngineGateway, name: &str, arguments: &Arguments) -> Result<(), Refusal> {
-        let record = |state| gateway.record_ask(self.session, self.by, name, arguments, state);
-        let refusal = if answers_in_client_count(self.shared.engine(), self.session, &tool_risks(name)).await {
-            record(GatewayAsk::Asked).await?;
-            if ask(name, arguments, self.context).await {
-                return record(GatewayAsk::Permitted).await;
-            }
-            record(GatewayAsk::NotPermitted).await?;
-            not_permitted(name)
-        } else {
-            record(GatewayAsk::NotAsked).await?;
-            not_asked(name)
-        };
-        gateway.record_refused(self.session, self.by, name, arguments, &refusal).await;
-        Err(refusal)
+    /// made, before it is written down. A client of the newest protocol is asked by the result; others have answered then.
+    async fn ask(
+        &self,
+        gateway: &EngineGateway,
+        request: &RequestedCall,
+    ) -> Result<Option<InputRequiredResult>, Refusal> {
+        let RequestedCall { tool, arguments, .. } = request;
+        if !answers_in_client_count(self.shared.engine(), self.session, &tool_risks(tool)).await {
+            self.record_ask(gateway, request, GatewayAsk::NotAsked).await?;
+            return Err(self.refused(gateway, request, permission::not_asked(tool)).await);
+        }
+        self.record_ask(gateway, request, GatewayAsk::Asked).await?;
+        if is_newest(self.context)
+            && kinds_of(self.context.client_capabilities().as_ref()).elicitation
+            && let Some(question) = permission::question(tool, arguments)
+        {
+            return self.shared.pending.keep(PendingCall::of_permission(request.clone(), question)).map(Some);
+        }
+        let is_permitted = permission::ask(tool, arguments, self.context).await;
+        self.record_permission(gateway, request, is_permitted).await.map(|()| None)
+    }
+
+    /// Writes the person's answer down. The error says that they do not permit the call.
+    async fn record_permission(
+        &self,
+        gateway: &EngineGateway,
+        request: &RequestedCall,
+        is_permitted: bool,
+    ) -> Result<(), Refusal> {
+        if is_permitted {
+            return self.record_ask(gateway, request, GatewayAsk::Permitted).await;
+        }
+        self.record_ask(gateway, request, GatewayAsk::NotPermitted).await?;
+        Err(self.refused(gateway, request, permission::not_permitted(&request.tool)).await)
+    }
+
+    async fn record_ask(
+        &self,
+        gateway: &EngineGateway,
+        request: &RequestedCall,
+        state: GatewayAsk,
+    ) -> Result<(), Refusal> {
+        gateway.record_ask(self.session, self.by, &request.tool, &request.arguments, state).await
+    }
+
+    async fn refused(&self, gateway: &EngineGateway, request: &RequestedCall, refusal: Refusal) -> Refusal {
+        gateway.record_refused(self.session, self.by, &request.tool, &request.arguments, &refusal).await;
+        refusal
+    }
+
+    /// Makes a call that the person permitted.
+    async fn call_permitted(
+        &self,
+        gateway: &EngineGateway,
+        server: Option<&ServerName>,
+        request: &RequestedCall,
+    ) -> Result<Called, Refusal> {
+        self.call_once(gateway, server, request, Permitted::ByPerson, InputResponses::new()).await
     }
 
     async fn call_once(
         &self,
         gateway: &EngineGateway,
         server: Option<&ServerName>,
-        name: &str,
-        arguments: &Arguments,
+        request: &RequestedCall,
+        permitted: Permitted,
         responses: InputResponses,
     ) -> Result<Called, Refusal> {
-        if is_newest(self.context) {
-            return self.begin(gateway, server, name, arguments.clone(), responses).await;
-        }
-        self.call_asking(gateway, server, name, arguments.clone(), Permitted::NotAsked).await
+        let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
+        let calling = move |events: CallEventSender| async move {
+            let RequestedCall { session, tool, arguments } = call;
+            gateway.call(&session, &by, &tool, arguments, permitted, &events).await
+        };
+        self.make(server, request.clone(), responses, calling).await
     }
 
-    /// Makes a call that goes on when its request is answered with a question.
-    async fn begin(
+    /// Makes a request to a server. A client of the newest protocol is asked by the result of its own, others by requests.
+    async fn make<M>(
         &self,
-        gateway: &EngineGateway,
         server: Option<&ServerName>,
-        name: &str,
-        arguments: Arguments,
+        request: RequestedCall,
         responses: InputResponses,
-    ) -> Result<Called, Refusal> {
-        let (ended, outcome) = oneshot::channel();
-        // Calls of this kind have no connection in common, so each of them is a client.
-        let client = Arc::new(());
-        let has_answers = !responses.is_empty();
-        let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(&client).addr()));
-        let sender = sender.with_input(input_of(self.context, Some(responses)));
-        let request = RequestedCall { session: self.session.clone(), tool: name.to_owned(), arguments };
-        let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
-        let task = tokio::spawn(async move {
-            let RequestedCall { session, tool, arguments } = call;
-            let outcome = gateway.call(&session, &by, &tool, arguments, Permitted::NotAsked, &sender).await;
-            // Dropped last, so that no other call has its key meanwhile.
-            drop(client);
-            let _ = ended.send(outcome);
-        });
-        let task = AbortOnDrop(task.abort_handle());
-        self.follow(request, RunningCall { server: server.cloned(), events, outcome, task, has_answers }).await
+        making: impl FnOnce(CallEventSender) -> M,
+    ) -> Result<Called, Refusal>
+    where
+        M: Future<Output = Result<GatewayOutcome, Refusal>> + Send + 'static,
+    {
+        if is_newest(self.context) {
+            // Calls of this kind have no connection in common, so each of them is a client.
+            let client = Arc::new(());
+            let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(&client).addr()));
+            let has_answers = !responses.is_empty();
+            let making = making(sender.with_input(input_of(self.context, Some(responses))));
+            let (ended, outcome) = oneshot::channel();
+            let task = tokio::spawn(async move {
+                let outcome = making.await;
+                // Dropped last, so that no other call has its key meanwhile.
+                drop(client);
+                let _ = ended.send(outcome);
+            });
+            let task = AbortOnDrop(task.abort_handle());
+            let running = RunningCall { server: server.cloned(), events, outcome, task, has_answers };
+            return self.follow(request, running).await;
+        }
+        // Calls of one connection share the server.
+        let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(self.shared).addr()));
+        let kinds = kinds_of(self.context.client_capabilities().as_ref());
+        let making = making(sender.with_input(ClientInput { kinds, responses: None }));
+        self.follow_asking(server, making, events).await
     }
 
     /// Waits until the call has ended or the server asks something.
@@ -231,26 +310,19 @@ impl GatewayClient<'_> {
         }
     }
 
-    /// Makes a call for a client that is asked by requests of the server.
-    async fn call_asking(
+    /// Waits until the call has ended. What the server asks meanwhile the client is asked by requests.
+    async fn follow_asking(
         &self,
-        gateway: &EngineGateway,
         server: Option<&ServerName>,
-        name: &str,
-        arguments: Arguments,
-        permitted: Permitted,
+        making: impl Future<Output = Result<GatewayOutcome, Refusal>>,
+        mut events: mpsc::Receiver<CallEvent>,
     ) -> Result<Called, Refusal> {
-        // Calls of one connection share the server.
-        let client = ClientKey(Arc::as_ptr(self.shared).addr());
-        let (sender, mut events) = CallEventSender::new(client);
-        let kinds = kinds_of(self.context.client_capabilities().as_ref());
-        let sender = sender.with_input(ClientInput { kinds, responses: None });
-        let mut calling = std::pin::pin!(gateway.call(self.session, self.by, name, arguments, permitted, &sender));
+        let mut making = std::pin::pin!(making);
         let mut questions = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut calling => {
+                outcome = &mut making => {
                     // What the server said before its answer is told before it.
                     while let Ok(event) = events.try_recv() {
                         drop(self.tell(server, event).await);
@@ -316,41 +388,12 @@ fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Resul
             (None, _, _) => Ok(CallAnswer::Own(answer.value)),
         },
         GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
-        GatewayOutcome::Ask => Err(not_permitted(name)),
+        GatewayOutcome::Ask => Err(permission::not_permitted(name)),
     }
 }
 
 fn crashed(name: &str) -> Refusal {
     Refusal::new(RefusalCode::Internal, format!("The call of `{}` crashed; see the log.", visible(name)))
-}
-
-fn not_asked(name: &str) -> Refusal {
-    Refusal::policy_denied(format!(
-        "`{}` is made only after a person permitted it, and the approval policy takes no answer from the program that the agent \
-         runs in. Write the call into a plan that a person approves, or have the person permit it by a rule in `[[permissions]]`.",
-        visible(name)
-    ))
-}
-
-fn not_permitted(name: &str) -> Refusal {
-    Refusal::policy_denied(format!(
-        "`{}` is made only after a person permitted it in the client, and they did not. A rule in `[[permissions]]` permits it \
-         without asking.",
-        visible(name)
-    ))
-}
-
-/// Asks the person in the client. A client that cannot ask means no.
-async fn ask(name: &str, arguments: &Arguments, context: &RequestContext<RoleServer>) -> bool {
-    let can_ask = context.peer.peer_info().is_some_and(|info| info.capabilities.elicitation.is_some());
-    if !can_ask {
-        return false;
-    }
-    let Choices { situation, list } = external_call_choices(name);
-    let shown = format!("{:#}", Value::Object(arguments.clone()));
-    let message = format!("{situation} with\n\n{}", visible(&shown));
-    let chosen = choose(&context.peer, message, ElicitationSchema::builder(), &list, &[]).await;
-    matches!(chosen, Some((ChoiceKind::Permit(grant), _)) if grant.permits())
 }
 
 /// Makes the calls of an approved plan, and tells the client about other upstream tools, as long as it is polled.

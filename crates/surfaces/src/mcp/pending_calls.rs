@@ -1,10 +1,11 @@
 //! Calls that wait for the client's answers. A client of the newest protocol is asked by the result of its request, and answers by
-//! making the request again. The call to the upstream server lasts meanwhile, so that it is permitted, written down and made once.
+//! making the request again. A call to an upstream server lasts meanwhile, so that it is permitted, written down and made once.
 
 #![allow(deprecated, reason = "servers ask for a model and for folders by requests of the older life cycle, too")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use planwright_agent::GatewayOutcome;
 use planwright_core::refusal::Refusal;
@@ -13,12 +14,13 @@ use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{CallEvent, InputRequired, QuestionKind, QuestionKinds, ServerQuestion};
 use rmcp::model::{
-    CreateMessageRequest, ElicitRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, JsonObject, ListRootsRequest,
+    CreateMessageRequest, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, JsonObject, ListRootsRequest,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::server_questions::cannot;
 
@@ -36,14 +38,31 @@ pub(crate) struct PendingCalls {
 #[derive(Debug)]
 pub(super) struct PendingCall {
     /// What the client makes again has to be the same.
-    pub(super) request: RequestedCall,
-    pub(super) running: RunningCall,
-    asked: Asked,
+    request: RequestedCall,
+    waits_for: WaitsFor,
+}
+
+#[derive(Debug)]
+enum WaitsFor {
+    /// An upstream server asks. The call to it lasts meanwhile.
+    Server(RunningCall, Asked),
+    /// The person is asked whether the call is made. Nothing is made before, and after this time nothing is permitted.
+    Permission(ElicitRequestParams, Instant),
+}
+
+/// Who gets the client's answer.
+#[derive(Debug)]
+pub(super) enum Answered {
+    /// It was given to the server, whose call goes on.
+    Server(RequestedCall, RunningCall),
+    /// The person says whether the call is made.
+    Permission(RequestedCall, ElicitResult),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestedCall {
     pub(super) session: SessionIdentity,
+    /// [`RESOURCES_READ`] for a resource.
     pub(super) tool: String,
     pub(super) arguments: JsonObject,
 }
@@ -77,8 +96,12 @@ enum Asked {
     Input(InputRequired),
 }
 
-/// The name of the one question of a server of the older protocol.
+/// Stands for the tool where a resource is read. No tool has this name.
+pub(super) const RESOURCES_READ: &str = "resources/read";
+/// The name of a question that is the only one.
 const QUESTION: &str = "question";
+/// How long a person may take to permit a call.
+const PERMISSION_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl PendingCalls {
     /// Takes the call out that waits under this name for exactly this request.
@@ -87,14 +110,14 @@ impl PendingCalls {
         if calls.get(state)?.request != *request {
             return None;
         }
-        calls.remove(state)
+        calls.remove(state).filter(|call| !call.is_too_late())
     }
 
     /// Keeps the call until the client has answered. An error means that too many wait.
     pub(super) fn keep(&self, call: PendingCall) -> Result<InputRequiredResult, Refusal> {
-        let requests = call.asked.requests(call.running.server.as_ref());
+        let requests = call.requests();
         let mut calls = self.lock();
-        calls.retain(|_, waiting| !waiting.running.task.0.is_finished());
+        calls.retain(|_, waiting| !waiting.is_over());
         if calls.len() >= MAX_PENDING {
             return Err(Refusal::invalid("Too many calls wait for answers of their clients."));
         }
@@ -121,25 +144,66 @@ impl PendingCall {
             question.answer(Err(cannot("The client cannot be asked this.")));
             return Err(running);
         }
-        Ok(Self { request, running, asked: Asked::Question(params, question) })
+        Ok(Self { request, waits_for: WaitsFor::Server(running, Asked::Question(params, question)) })
     }
 
     pub(super) const fn of_input(request: RequestedCall, running: RunningCall, input: InputRequired) -> Self {
-        Self { request, running, asked: Asked::Input(input) }
+        Self { request, waits_for: WaitsFor::Server(running, Asked::Input(input)) }
     }
 
-    /// Gives the answers to the server. A question of the older protocol that has none is asked again.
-    pub(super) fn answer(self, mut responses: InputResponses) -> Result<(RequestedCall, RunningCall), Box<Self>> {
-        let Self { request, mut running, asked } = self;
-        running.has_answers = true;
-        match asked {
-            Asked::Input(input) => input.answer(responses.into_iter().collect()),
-            Asked::Question(params, question) => match responses.remove(QUESTION).filter(Value::is_object) {
-                Some(answer) => question.answer(Ok(answer)),
-                None => return Err(Box::new(Self { request, running, asked: Asked::Question(params, question) })),
-            },
+    /// Waits for the person to permit the call.
+    pub(super) fn of_permission(request: RequestedCall, question: ElicitRequestParams) -> Self {
+        Self { request, waits_for: WaitsFor::Permission(question, Instant::now() + PERMISSION_TIMEOUT) }
+    }
+
+    /// Gives the answers to who asked. A single question that has none is asked again.
+    pub(super) fn answer(self, mut responses: InputResponses) -> Result<Answered, Box<Self>> {
+        let Self { request, waits_for } = self;
+        let again = |request, waits_for| Err(Box::new(Self { request, waits_for }));
+        match waits_for {
+            WaitsFor::Server(mut running, asked) => {
+                running.has_answers = true;
+                match asked {
+                    Asked::Input(input) => input.answer(responses.into_iter().collect()),
+                    Asked::Question(params, question) => match responses.remove(QUESTION).filter(Value::is_object) {
+                        Some(answer) => question.answer(Ok(answer)),
+                        None => return again(request, WaitsFor::Server(running, Asked::Question(params, question))),
+                    },
+                }
+                Ok(Answered::Server(request, running))
+            }
+            WaitsFor::Permission(question, until) => {
+                let answer = responses.remove(QUESTION).and_then(|answer| serde_json::from_value(answer).ok());
+                match answer {
+                    Some(answer) => Ok(Answered::Permission(request, answer)),
+                    None => again(request, WaitsFor::Permission(question, until)),
+                }
+            }
         }
-        Ok((request, running))
+    }
+
+    /// What the client is asked, by name.
+    fn requests(&self) -> InputRequests {
+        match &self.waits_for {
+            WaitsFor::Server(running, asked) => asked.requests(running.server.as_ref()),
+            WaitsFor::Permission(question, _) => {
+                let request = InputRequest::Elicitation(ElicitRequest::new(question.clone()));
+                InputRequests::from([(QUESTION.to_owned(), request)])
+            }
+        }
+    }
+
+    /// Whether no answer is of any use.
+    fn is_over(&self) -> bool {
+        match &self.waits_for {
+            WaitsFor::Server(running, _) => running.task.0.is_finished(),
+            WaitsFor::Permission(..) => self.is_too_late(),
+        }
+    }
+
+    /// Whether the person took too long.
+    fn is_too_late(&self) -> bool {
+        matches!(&self.waits_for, WaitsFor::Permission(_, until) if Instant::now() >= *until)
     }
 }
 

@@ -36,7 +36,7 @@ use super::session_changes::SessionChanges;
 use super::upstream::UpstreamUpdates;
 use super::{
     McpOptions, Never, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,
-    resources, tool_call, upstream,
+    resources, upstream,
 };
 
 /// How many resources a client is told about.
@@ -217,7 +217,7 @@ impl PlanServer {
     }
 
     /// The gateway, once its servers were looked at. The requests behind this one do not wait for it.
-    async fn gateway_for(&self, context: &mut RequestContext<RoleServer>) -> Option<&Gateway> {
+    pub(super) async fn gateway_for(&self, context: &mut RequestContext<RoleServer>) -> Option<&Gateway> {
         let gateway = self.shared.options.gateway.as_ref()?;
         give_up_position(context);
         self.wait_for_start(gateway, context).await;
@@ -396,19 +396,14 @@ impl ServerHandler for PlanServer {
         mut context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
-        let found = resources::read(self.engine(), &opened.identity, &request.uri).await;
+        let ReadResourceRequestParams { uri, input_responses, request_state, .. } = request;
+        let found = resources::read(self.engine(), &opened.identity, &uri).await;
         if let Some(contents) = found.map_err(answer::refused_resource)? {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
-        let found = match self.gateway_for(&mut context).await {
-            Some(gateway) => {
-                let by = tool_call::caller(&context);
-                let found = upstream::read(gateway, &opened.identity, &by, &request.uri).await;
-                found.map_err(answer::refused_resource)?
-            }
-            None => None,
-        };
-        found.map(Into::into).ok_or_else(|| answer::no_resource(&request.uri))
+        let responses = input_responses.unwrap_or_default();
+        let found = self.read_upstream(&uri, responses, request_state, &mut context).await?;
+        found.ok_or_else(|| answer::no_resource(&uri))
     }
 
     async fn subscribe(

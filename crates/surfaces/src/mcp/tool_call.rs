@@ -1,4 +1,4 @@
-//! A call of a tool: of a plan tool, or of an upstream tool through the gateway.
+//! A call of a tool: of a plan tool, or of an upstream tool through the gateway, and reading an upstream resource.
 
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
@@ -8,17 +8,17 @@ use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use rmcp::ErrorData;
-use rmcp::model::{InputResponses, JsonObject};
+use rmcp::model::{InputResponses, JsonObject, ReadResourceResponse};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::THROUGH;
 use super::answer::{self, CallAnswer};
 use super::decision::DecisionWait;
 use super::gateway::{Gateway, GatewayClient};
-use super::pending_calls::RequestedCall;
+use super::pending_calls::{RESOURCES_READ, RequestedCall};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
+use super::{THROUGH, upstream};
 
 /// How many characters of a client's name go into the journal.
 const MAX_NAME: usize = 128;
@@ -113,7 +113,8 @@ impl PlanServer {
         let opened = self.entered(context).await.map_err(answer::unanswered)?;
         give_up_position(context);
         let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
-        let Some(pending) = self.shared.pending.take(state, &request) else {
+        let waiting = self.shared.options.gateway.as_ref().zip(self.shared.pending.take(state, &request));
+        let Some((gateway, pending)) = waiting else {
             let message = format!(
                 "No call of {} with these arguments waits for input under this `requestState`. It may have ended; make the call \
                  again without it.",
@@ -123,7 +124,42 @@ impl PlanServer {
         };
         let (session, by) = (&request.session, caller(context));
         let client = GatewayClient { shared: &self.shared, session, by: &by, context };
-        Ok(client.resume(pending, responses).await)
+        Ok(client.resume(gateway, pending, responses).await)
+    }
+
+    /// Reads a resource of an upstream server, or goes on reading it with the client's answers. `None` if the address is none of such a
+    /// server.
+    pub(super) async fn read_upstream(
+        &self,
+        uri: &str,
+        responses: InputResponses,
+        state: Option<String>,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Option<ReadResourceResponse>, ErrorData> {
+        let opened = self.entered(context).await.map_err(answer::unanswered)?;
+        let Some(gateway) = self.gateway_for(context).await else { return Ok(None) };
+        let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+        let Some((server, own)) = found else { return Ok(None) };
+        let arguments = JsonObject::from_iter([("uri".to_owned(), json!(uri))]);
+        let answered = match state {
+            Some(state) => self.call_again(&state, RESOURCES_READ, arguments, responses, context).await?,
+            None => {
+                let (session, by) = (&opened.identity, caller(context));
+                let request = RequestedCall { session: session.clone(), tool: RESOURCES_READ.to_owned(), arguments };
+                let client = GatewayClient { shared: &self.shared, session, by: &by, context };
+                client.read_resource(gateway, &server, own, request, responses).await
+            }
+        };
+        let contents = match answered {
+            Ok(CallAnswer::Own(contents)) => upstream::contents(&server, contents),
+            Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
+            Ok(CallAnswer::Error(error)) => return Err(*error),
+            // It is the result of a tool.
+            Ok(CallAnswer::PassedOn(_)) => return Ok(None),
+            Err(refusal) => Err(refusal),
+        };
+        let contents = contents.map_err(|refusal| answer::refused_resource(refusal.into()))?;
+        Ok(Some(contents.into()))
     }
 
     /// A part of a long result, or the refusal of a name that no tool has.
@@ -224,7 +260,7 @@ fn cannot_work(error: LedgerError) -> Refusal {
 }
 
 /// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-pub(super) fn caller(context: &RequestContext<RoleServer>) -> Actor {
+fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let name: String = name.trim().chars().take(MAX_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use planwright_agent::Gateway;
 use planwright_agent::upstream::PassthroughResult;
-use planwright_core::actor::Actor;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
@@ -65,21 +63,14 @@ pub(super) async fn prompts(gateway: &Gateway) -> Vec<Prompt> {
     })
 }
 
-/// `None` if the address is none of an upstream server.
-pub(super) async fn read(
-    gateway: &Gateway,
-    session: &SessionIdentity,
-    by: &Actor,
-    uri: &str,
-) -> LedgerResult<Option<ReadResourceResult>> {
-    let Some((server, own)) = resource_of(gateway, uri).await? else { return Ok(None) };
-    let mut answer = gateway.read_resource(session, by, &server, &own).await?;
+/// What was read. Its resources have the addresses that the client can read.
+pub(super) fn contents(server: &ServerName, mut answer: Value) -> Result<ReadResourceResult, Refusal> {
     for part in answer.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(found) = part.get("uri").and_then(Value::as_str) {
-            part["uri"] = Value::String(uri_of(&server, found));
+            part["uri"] = Value::String(uri_of(server, found));
         }
     }
-    Ok(Some(checked(&server, answer)?))
+    checked(server, answer)
 }
 
 /// `None` if the prompt is none of an upstream server.

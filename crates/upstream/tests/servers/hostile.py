@@ -241,10 +241,22 @@ def newest(request, method):
         return
     if method == "server/discover":
         info = {"io.modelcontextprotocol/serverInfo": {"name": "newest", "version": "1"}}
-        answer(request, {**complete, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "prompts": {}}, "_meta": info})
+        has = {"tools": {}, "prompts": {}, "resources": {}}
+        answer(request, {**complete, "supportedVersions": ["2026-07-28"], "capabilities": has, "_meta": info})
     elif method == "tools/list":
         offered = [tool("order", "Asks twice, then orders.", ["what"]), tool("summary", "Needs the client's model.")]
         answer(request, {**complete, "tools": offered})
+    elif method == "resources/list":
+        answer(request, {**complete, "resources": [{"uri": "shelf://tea", "name": "tea"}]})
+    elif method == "resources/read":
+        form = {"mode": "form", "message": "Which shelf?", "requestedSchema": {"type": "object", "properties": {}}}
+        log(f"read {params['uri']} {params.get('requestState')}")
+        if params.get("requestState") == "shelf":
+            words = json.dumps(params.get("inputResponses"))
+            answer(request, {**complete, "contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": words}]})
+        else:
+            asks = {"shelf": {"method": "elicitation/create", "params": form}}
+            answer(request, {"resultType": "input_required", "inputRequests": asks, "requestState": "shelf"})
     elif method == "prompts/list":
         answer(request, {**complete, "prompts": [{"name": "menu"}]})
     elif method == "prompts/get":
