@@ -596,6 +596,7 @@ export const en = {
   "verify.onlyPassphrase": "passphrase",
   "verify.passkeyOrPassphrase": "passkey or passphrase",
   "verify.beforePeople": "{people} different people have to sign it.",
+  "menu.notLoaded": "The menu could not be loaded: the server did not answer.",
   "sign.words": "You sign exactly this. Nothing is done without your signature.",
   "sign.passkey": "Sign with a passkey",
   "sign.changed": "It changed after it was shown, and nothing was done. This is how it is now.",
