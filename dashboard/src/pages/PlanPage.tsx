@@ -19,6 +19,7 @@ import { useReview } from "../review/useReview";
 import { sessionIdOf } from "../session/id";
 import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
+import { usePageActions } from "../shell/pageActions";
 import { PageHead } from "../shell/Shell";
 import { t } from "../texts/t";
 import { Banner, Button, Failure, Loading } from "../ui/basics";
@@ -127,6 +128,14 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     document.getElementById(`step-row-${next}`)?.scrollIntoView({ block: "nearest" });
   }
 
+  const views = plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files");
+  usePageActions([
+    ...views.filter((one) => one !== view).map((one) => ({ id: one, label: t("palette.show", { view: t(`plan.view.${one}`) }), icon: "book" as const, ...(one === "changes" ? { key: "d" } : {}), act: () => show(one) })),
+    ...(review ? [{ id: "comment", label: t("review.comment"), icon: "comment" as const, key: "c", act: () => review.begin(undefined) }] : []),
+    ...(plan.execution ? [{ id: "run", label: t("plan.openRun"), icon: "run" as const, key: "e", act: () => void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution?.number) } }) }] : []),
+    { id: "session", label: t("palette.session"), icon: "comment", act: () => void navigate({ to: "/s/$session", params: { session } }) },
+  ]);
+
   const state = planState(plan);
   return (
     <main id="main" tabIndex={-1} className="page plan-page" data-comments={review !== null || undefined}>
@@ -144,7 +153,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             </Link>
           </>
         }
-        actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
+        actions={<ViewTabs views={views} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
         <Outline plan={shown} counts={places.counts} />
@@ -205,7 +214,7 @@ function ViewTabs({ views, view, onView }: { views: readonly PlanView[]; view: P
 }
 
 function Outline({ plan, counts }: { plan: Plan; counts: ReadonlyMap<string, number> }): ReactNode {
-  const parts = usePlanOutline(plan);
+  const parts = usePlanOutline(plan, counts);
   return (
     <nav className="outline" aria-label={t("plan.outline")}>
       <h2>{t("plan.outline")}</h2>

@@ -15,6 +15,7 @@ import { VerifyDialog } from "../approval/VerifyDialog";
 import { UnsentDialog } from "../review/UnsentDialog";
 import { useReview } from "../review/useReview";
 import { useKeys } from "../shell/keys";
+import { usePageActions } from "../shell/pageActions";
 import { list, t } from "../texts/t";
 import { Banner, Button, errorWords, IconButton } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
@@ -164,6 +165,18 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     !compact || has("approve"),
   );
 
+  const direct = plan.actions.flatMap(({ name, label }) => {
+    const made = decisionOf(plan, name);
+    return made === undefined ? [] : [{ label, made }];
+  });
+  const asks = has("begin") ? [] : plan.actions.flatMap(({ name, label }) => (name === "revise" || name === "reject" || name === "cancel" ? [{ name, label } as const] : []));
+  usePageActions([
+    // The palette leads to Approve, and does not approve: what it covers stands beside the button.
+    ...(has("approve") ? [{ id: "approve", label: t("palette.goApprove"), icon: "check" as const, key: "a", act: () => approveButton.current?.focus() }] : []),
+    ...direct.map(({ label, made }) => ({ id: label, label, icon: made.choice === "stop" ? ("stop" as const) : ("run" as const), act: () => resume(label, made) })),
+    ...asks.map(({ name, label }) => ({ id: name, label, icon: name === "revise" ? ("comment" as const) : ("close" as const), ...(name === "revise" ? { key: "r" } : {}), act: () => setAsking(name) })),
+  ]);
+
   if (has("begin")) return <Ended plan={plan} />;
 
   const more: MenuItem[] = [];
@@ -172,10 +185,6 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     if (name === "reject" || name === "cancel") more.push({ label, icon: name === "reject" ? "close" : "stop", danger: true, act: () => setAsking(name) });
   }
   if (!has("cancel")) more.push({ label: t("ask.cancel.send"), icon: "stop", danger: true, act: () => setAsking("cancel") });
-  const direct = plan.actions.flatMap(({ name, label }) => {
-    const made = decisionOf(plan, name);
-    return made === undefined ? [] : [{ label, made }];
-  });
 
   return (
     <section className="decision" data-compact={compact || undefined} data-grown={isGrown || undefined} aria-label={t("decision.title")}>
