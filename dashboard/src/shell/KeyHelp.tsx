@@ -21,6 +21,7 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
       ["j", "keys.next"],
       ["k", "keys.previous"],
       ["Enter", "keys.open"],
+      ["o", "keys.page"],
       ["x", "keys.pick"],
       ["s", "keys.notNow"],
     ],
@@ -35,6 +36,15 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
       ["d", "keys.changes"],
       ["x", "keys.tick"],
       [`${MOD}Enter`, "keys.send"],
+    ],
+  },
+  {
+    title: "keys.ask",
+    keys: [
+      ["1", "keys.once"],
+      ["2", "keys.forPlan"],
+      ["3", "keys.always"],
+      ["n", "keys.no"],
     ],
   },
 ];

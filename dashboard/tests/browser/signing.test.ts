@@ -35,6 +35,31 @@ test("a run is started with one touch, and the page says so before", async () =>
   await stack.terminal(["verify"]);
 });
 
+test("what changed while the person was asked is shown anew before it is signed", async () => {
+  const stack = await shop();
+  const task = await stack.api("POST", "/api/tasks", { sessionId: SESSION, title: "tidy the shelf" });
+  const { page, url } = await withPasskey(stack);
+  await page.goto(`${url}/s/${SESSION}/runs`);
+  await page.getByRole("button", { name: "Start a run" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("tidy the shelf").waitFor();
+  await stack.api("PATCH", `/api/tasks/${task.id}?sessionId=${SESSION}`, { status: "open", note: "and burn the rest" });
+  // The passkey is not asked to sign what was not shown.
+  await page.getByRole("button", { name: "Sign with a passkey" }).click();
+  await dialog.getByText("It changed after it was shown, and nothing was done.").waitFor();
+  await dialog.getByText("and burn the rest").waitFor();
+  expect((await stack.api("GET", `/api/runs?sessionId=${SESSION}`)).items).toEqual([]);
+  // Nor is a passphrase.
+  await stack.api("PATCH", `/api/tasks/${task.id}?sessionId=${SESSION}`, { status: "open", note: "and dust it" });
+  await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
+  await dialog.getByRole("button", { name: "Start a run" }).click();
+  await dialog.getByText("and dust it").waitFor();
+  expect((await stack.api("GET", `/api/runs?sessionId=${SESSION}`)).items).toEqual([]);
+  await touch(page);
+  await page.getByRole("article", { name: "Run 1" }).waitFor();
+  await stack.terminal(["verify"]);
+});
+
 test("a schedule is added and continued with one touch each, and paused without any", async () => {
   const stack = await shop();
   const { page, url } = await withPasskey(stack);
