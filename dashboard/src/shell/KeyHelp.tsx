@@ -52,7 +52,7 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
 export function KeyHelp({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
   return (
     <Dialog open={open} onClose={onClose} title={t("keys.title")}>
-      <div className="key-help">
+      <div className="key-help" role="group" aria-label={t("keys.title")} tabIndex={0}>
         {GROUPS.map((group) => (
           <section key={group.title}>
             <h3>{t(group.title)}</h3>

@@ -122,7 +122,7 @@ export const en = {
   "ask.forStep": "Plan {number}, step {n}:",
   "ask.doesNotFit": "The edits do not fit the file as it is now.",
   "ask.words": "Message to the agent (optional)",
-  "ask.choose": "Your decision",
+  "ask.choose": "Your answer",
   "ask.other": "Other answer",
   "ask.send": "Send the answers",
   "ask.missing": "Question {n} has no answer yet.",

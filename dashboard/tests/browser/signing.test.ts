@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
 import { enrolled, PASSPHRASE, VERIFIED, withPasskey } from "./approvers";
+import { expectAccessible, expectFits } from "./axe";
 import { PATIENCE, visit } from "./browser";
 import type { Stack } from "./stack";
 
@@ -58,6 +59,22 @@ test("what changed while the person was asked is shown anew before it is signed"
   await touch(page);
   await page.getByRole("article", { name: "Run 1" }).waitFor();
   await stack.terminal(["verify"]);
+});
+
+test("the question who one is stands in its place on a desk, a tablet and a phone, accessible", async () => {
+  const stack = await shop();
+  await stack.api("POST", "/api/tasks", { sessionId: SESSION, title: "tidy the shelf" });
+  const { page } = await visit(stack, `/s/${SESSION}/runs`, { reducedMotion: "reduce", bypassCSP: true });
+  await page.getByText("Starting or continuing a run asks for an approver's passphrase.").waitFor();
+  await page.getByRole("button", { name: "Start a run" }).click();
+  await page.getByRole("dialog").getByText("tidy the shelf").waitFor();
+  for (const width of [1440, 820, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectAccessible(page, `${width} pixels`);
+    await expectFits(page, `${width} pixels`);
+    const box = await page.getByRole("dialog").boundingBox();
+    expect(box!.x >= 0 && box!.x + box!.width <= width && box!.y + box!.height <= 801).toBe(true);
+  }
 });
 
 test("a schedule is added and continued with one touch each, and paused without any", async () => {
