@@ -169,7 +169,7 @@ def replay(planwright, folder, only, most):
     server = f'[mcp.servers.{SERVER}]\ncommand = "python3"\nargs = {arguments}\n'
     figures = {}
     for mode, (_, settings) in MODES.items():
-        if only not in mode:
+        if not is_wanted(mode, only):
             continue
         of_mode = figures.setdefault(mode, Figures())
         for suite in loaded.values():
@@ -181,6 +181,11 @@ def replay(planwright, folder, only, most):
                 run_task(stage, upstream, suite, task, mode, of_mode)
             print(f"{mode}, {suite.name}: {len(tasks)} tasks, {time.monotonic() - begun:.0f} s", flush=True)
     return figures
+
+
+def is_wanted(mode, only):
+    """The mode with this name, else those whose name contains it."""
+    return mode == only if only in MODES else only in mode
 
 
 def run_task(stage, upstream, suite, task, mode, figures):
