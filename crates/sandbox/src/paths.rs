@@ -483,8 +483,8 @@ mod tests {
         let folders = Folders::new(&["home", "tools/data/users/a/files", "tools/data/users/b/files"]);
         let view = folders.view("tools/data/users/a/files", &["tools/data"]);
         for (path, expected) in [
-            ("tools/data/token", Some(PathAccess::Hidden)),
-            ("tools/data/users/b/files/x", Some(PathAccess::Hidden)),
+            ("tools/data/token", None),
+            ("tools/data/users/b/files/x", None),
             ("tools/data/users/a/files/x", Some(PathAccess::Write)),
         ] {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");

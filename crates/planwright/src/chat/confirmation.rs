@@ -11,6 +11,7 @@ use planwright_core::command::StuckChoice;
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::risk::requirement_of_call;
 use planwright_core::plan::{Digest, Plan};
+use planwright_core::presence::Presence;
 use planwright_core::slash::{PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::approvals::UnlockedKey;
@@ -99,6 +100,10 @@ impl ChatConversation {
 impl ChatConversation {
     /// Whether the input permits something that takes a verified person: a call of the agent, or tools of an MCP server.
     async fn needs_verified(&self, input: &Input) -> Result<bool, Failure> {
+        // A command such as `planwright schedule` asked for the passphrase before.
+        if matches!(self.person().presence, Some(Presence::Verified { .. })) {
+            return Ok(false);
+        }
         let approvals = self.agent().engine().approvals();
         let require = match input {
             Input::Command(SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })) => {
