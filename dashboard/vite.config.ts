@@ -27,6 +27,23 @@ const wordsFirst = {
   },
 };
 
+let everyPage: Set<string> | undefined;
+
+/** The file of what `main.tsx` needs before any page is opened. */
+function ofEveryPage(id: string, modules: { getModuleInfo: (id: string) => { importedIds: string[] } | null }): string | null {
+  const main = fileURLToPath(new URL("src/main.tsx", import.meta.url));
+  if (everyPage === undefined) {
+    everyPage = new Set();
+    const left = [main];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (everyPage.has(next)) continue;
+      everyPage.add(next);
+      left.push(...(modules.getModuleInfo(next)?.importedIds ?? []));
+    }
+  }
+  return id !== main && everyPage.has(id) ? "base" : null;
+}
+
 export default defineConfig({
   plugins: [react(), wordsFirst],
   resolve: {
@@ -45,10 +62,18 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
-        // What every page needs is one file: it shrinks better than twenty small ones.
-        codeSplitting: { groups: [{ name: "base", test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack|@radix-ui\/react-dialog)\/|\/src\/(texts|ui\/(basics|hidden|Icon|status|toasts|Dialog|removeScroll|Words))/ }] },
+        // What every page needs is one file, and what every page with a plan needs another: they shrink better than forty small ones, and
+        // a slow network asks for few.
+        codeSplitting: {
+          groups: [
+            { name: ofEveryPage, debugName: "base", priority: 3 },
+            { name: "parts", test: /\/src\/(ui\/(Menu\.|CopyButton)|rooms\/parts|approval\/(VerifyDialog|passkeys))/, priority: 2 },
+            { name: "plan", test: /\/src\/(markdown\/(Markdown|parse|CodeBlock)|ask\/AskCard|review\/|plan\/(DecisionBar|PlanText|StepList|useShownVersion))/, priority: 1 },
+          ],
+        },
       },
     },
   },

@@ -1,5 +1,6 @@
 // Builds dist/: the pages, and beside every file that shrinks its Brotli and gzip forms, which the server sends as they are.
 // The same sources give the same bytes.
+import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,7 @@ const out = join(root, "dist");
 for (const name of await readdir(out)) {
   if (name !== ".gitignore") await rm(join(out, name), { recursive: true });
 }
-await build({ root, logLevel: "warn" });
+await preloadRoutes(await build({ root, logLevel: "warn" }));
 
 for (const path of await files(out)) {
   if (!/\.(js|css|html|svg|webmanifest)$/.test(path)) continue;
@@ -24,6 +25,41 @@ for (const path of await files(out)) {
   for (const [suffix, compressed] of Object.entries(forms)) {
     if (compressed.length < bytes.length) await writeFile(`${path}.${suffix}`, compressed);
   }
+}
+
+/**
+ * What a link in a notification leads to is asked for beside the scripts of every page, and not after them. It is a script of its own: the
+ * content security policy allows none in the page.
+ */
+async function preloadRoutes({ output }) {
+  const chunks = new Map(output.filter((one) => one.type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+  const needed = (name, found = new Set()) => {
+    if (!found.has(name)) for (const next of [...(found.add(name), chunks.get(name)?.imports ?? [])]) needed(next, found);
+    return found;
+  };
+  const entry = needed([...chunks.values()].find((chunk) => chunk.isEntry).fileName);
+  const routes = [
+    ["^/p/[^/]+/run/", "ExecutionPage"],
+    ["^/p/", "PlanPage"],
+    ["^/s/", "SessionPage"],
+  ].map(([path, page]) => {
+    const chunk = [...chunks.values()].find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/src/pages/${page}.tsx`));
+    if (chunk === undefined) throw new Error(`${page} is no file of its own any more`);
+    return [path, [...needed(chunk.fileName)].filter((name) => !entry.has(name)).map((name) => `/${name}`)];
+  });
+  const script = `for (const [path, files] of ${JSON.stringify(routes)}) {
+  if (!new RegExp(path).test(location.pathname)) continue;
+  for (const href of files) document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", crossOrigin: "", href }));
+  break;
+}
+`;
+  const name = `assets/routes-${createHash("sha256").update(script).digest("base64url").slice(0, 8)}.js`;
+  await writeFile(join(out, name), script);
+  const page = join(out, "index.html");
+  const html = await readFile(page, "utf8");
+  const changed = html.replace('    <script type="module"', `    <script async src="/${name}"></script>\n    <script type="module"`);
+  if (changed === html) throw new Error("index.html has no script");
+  await writeFile(page, changed);
 }
 
 async function files(folder) {

@@ -7,7 +7,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 
 import { launch, newContext, until } from "../tests/browser/browser";
-import { startStack, TOKEN, type Stack } from "../tests/browser/stack";
+import { planned, startStack, TOKEN, type Stack } from "../tests/browser/stack";
 
 const MESSAGES = Number(process.env.MESSAGES ?? 10_000);
 const EVENTS = Number(process.env.EVENTS ?? 3_600);
@@ -113,6 +113,33 @@ test.each(BUILDS)("%sthe first page", async (build, dist) => {
   }
   report(`${build}interactive, processor ×4 slower (middle of 5)`, ms(quantile(times, 0.5)));
   await page.context().close();
+});
+
+/** Slow 3G: 400 kbit/s, and 400 ms for each answer. */
+const SLOW_3G = { offline: false, latency: 400, downloadThroughput: 400_000 / 8, uploadThroughput: 400_000 / 8 };
+
+// Pages from a folder do not pass the network.
+test.skipIf(process.env.DASHBOARD_DIST !== undefined || process.env.BEFORE !== undefined)("a plan that a notification leads to, over a slow network", async () => {
+  const id = await planned(stack, "slow-network", "/plan on", "move the blog to a new host");
+  const [words, plan, sizes]: [number[], number[], number[]] = [[], [], []];
+  for (let n = 0; n < 5; n += 1) {
+    // Nothing is in the cache of a context of its own.
+    const { page, devtools } = await signedIn(undefined);
+    await devtools.send("Network.enable");
+    await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
+    await devtools.send("Network.emulateNetworkConditions", SLOW_3G);
+    await page.goto("about:blank");
+    const begun = Date.now();
+    await page.goto(`${stack.url}/p/${id}`, { waitUntil: "commit" });
+    await page.getByText("Lower the TTL of the DNS records").first().waitFor();
+    plan.push(Date.now() - begun);
+    words.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0));
+    sizes.push(await page.evaluate(() => (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) => name.endsWith(".js")).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)));
+    await page.context().close();
+  }
+  report("compressed script of a plan's page", `${((sizes[0] ?? 0) / 1000).toFixed(1)} kB`);
+  report("slow 3G, nothing in the cache: the first words (middle of 5)", ms(quantile(words, 0.5)));
+  report("slow 3G, nothing in the cache: the plan (middle of 5)", ms(quantile(plan, 0.5)));
 });
 
 /** Scrolls with the wheel and tells the long tasks meanwhile. */

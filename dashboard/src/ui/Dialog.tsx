@@ -37,6 +37,8 @@ export function Dialog({
           onCloseAutoFocus={(event) => {
             // The library knows only its own triggers. Where the focus was may be gone with what was done.
             event.preventDefault();
+            // Another dialog was opened while this one was closing: the focus is in it.
+            if (document.querySelector('[role="dialog"][data-state="open"]')) return;
             const element = before?.isConnected ? before : document.getElementById("main");
             if (element instanceof HTMLElement) element.focus();
           }}

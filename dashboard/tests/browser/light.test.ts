@@ -36,6 +36,19 @@ test.skipIf(process.env.DASHBOARD_DIST !== undefined)("the first page has less t
   expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThan(170_000);
 });
 
+test("what a plan's page needs is asked for beside the scripts of every page, and not after them", async () => {
+  const id = await planned(stack, "asked-early", "/plan on", "move the blog to a new host");
+  const { page } = await visit(stack, `/p/${id}`);
+  const early = await page.evaluate(() => [...document.querySelectorAll<HTMLLinkElement>("link[rel=modulepreload]")].map(({ href }) => new URL(href).pathname));
+  const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
+  const isPlans = (path: string) => /\/(PlanPage|plan)-/.test(path);
+  expect(early.filter(isPlans)).toHaveLength(2);
+  // Each is asked for once.
+  expect(loaded.filter(isPlans).sort()).toEqual(early.filter(isPlans).sort());
+  // Nothing else is asked for than what the page uses.
+  expect(early.filter((path) => !loaded.includes(path))).toEqual([]);
+});
+
 /** What a page reads, with how often each was sent, and whether it had to read again: it was told of a change, or the connection came late. */
 function countReads(page: Page): { counts: Map<string, number>; readsAgain: () => boolean; stop: () => void } {
   const counts = new Map<string, number>();

@@ -1,5 +1,5 @@
 // What stands on a page only in some state of it: on a desk, a tablet and a phone, light and dark, and with the keyboard alone.
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 
 import { expectAccessible, expectFits } from "./axe";
@@ -98,6 +98,36 @@ describe.each([1440, 820, 390])("at %i pixels, accessible and in its place:", (w
     await page.getByRole("menuitem", { name: "Reject" }).waitFor();
     await expectFits(page, "a menu");
   });
+});
+
+test.each([390, 360])("on a phone of %i pixels a comment is written and a decision made with the keyboard of the phone open", async (width) => {
+  const id = await planned(stack, "phone-review", "/plan on", "move the blog to a new host");
+  await keep(id, "Which day?");
+  const { page } = await visit(stack, `/p/${id}`, { viewport: { width, height: 740 }, hasTouch: true, isMobile: true });
+  await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
+  const isInView = async (target: Locator) => {
+    await target.scrollIntoViewIfNeeded();
+    const box = await target.boundingBox();
+    expect(box !== null && box.x >= 0 && box.x + box.width <= width && box.y >= -1 && box.y + box.height <= 381, `${await target.textContent()}: ${JSON.stringify(box)}`).toBe(true);
+  };
+  await page.getByRole("button", { name: "1 comment", exact: true }).click();
+  await page.getByRole("button", { name: "Edit the comment" }).click();
+  // The keyboard takes the lower half.
+  await page.setViewportSize({ width, height: 380 });
+  const field = page.getByLabel("Your comment");
+  await field.fill("Which day, and at what time?");
+  await isInView(field);
+  await isInView(page.getByRole("button", { name: "Keep", exact: true }));
+  await page.getByRole("button", { name: "Keep", exact: true }).click();
+  await page.getByText("Which day, and at what time?").first().waitFor();
+  await page.getByRole("button", { name: "Close the comments" }).click();
+  await isInView(page.getByRole("button", { name: "Approve version 1 · 7 steps, with 1 note" }));
+  await page.getByRole("button", { name: "Show all of it" }).click();
+  await page.getByRole("button", { name: "Request changes · 1 comment" }).click();
+  const dialog = page.getByRole("dialog");
+  await isInView(dialog.getByRole("textbox"));
+  await isInView(dialog.getByRole("button", { name: "Send to the agent" }));
+  await expectFits(page, `${width} pixels`);
 });
 
 test("the palette does with the keyboard alone what the page can do", async () => {
