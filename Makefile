@@ -27,6 +27,7 @@ test: toolchain dashboard ## Run every test and lint; installs PostgreSQL, schem
 	@scripts/ensure-mcp-servers >/dev/null
 	$(CARGO) fmt --all -- --check
 	$$(scripts/ensure-python-tool typos 1.51.1)
+	scripts/check-workflows
 	@PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres scripts/run-tests $(ONLY)
 
 .PHONY: test-clients
@@ -45,10 +46,11 @@ test-attacks: toolchain ## Make every attack on approval as root and as an ordin
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
 	@scripts/build-dashboard
 
-check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, cargo-machete and cargo-deny into the build folder
+check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, actionlint, cargo-machete and cargo-deny into the build folder
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$$(scripts/ensure-python-tool typos 1.51.1)
+	scripts/check-workflows
 	$$(scripts/ensure-cargo-tool cargo-machete 0.9.2)
 	$$(scripts/ensure-cargo-tool cargo-deny 0.20.2) check --hide-inclusion-graph bans licenses sources
 

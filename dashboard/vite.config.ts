@@ -45,6 +45,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What every page needs is one file: it shrinks better than twenty small ones.
+        codeSplitting: { groups: [{ name: "base", test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack|@radix-ui\/react-dialog)\/|\/src\/(texts|ui\/(basics|hidden|Icon|status|toasts|Dialog|removeScroll|Words))/ }] },
+      },
+    },
   },
   server: {
     proxy: {

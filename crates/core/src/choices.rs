@@ -120,11 +120,34 @@ impl WaitingAsk {
         Some(Self { session: session.identity.clone(), ask: asked.ask.clone(), plan: Some(asked.plan.clone()) })
     }
 
+    /// What the session asks a person about the work for this plan: its turn for the plan, or the hook of the client that carries
+    /// it out. A message of a person continues the active plan in a turn of its own.
+    pub fn about(session: &Session, plan: &Plan) -> Option<Self> {
+        let is_active = session.plan_mode.active_plan.as_ref() == Some(&plan.id);
+        let is_about = |turn: &&OpenTurn| match turn.purpose.plan() {
+            Some(worked_on) => *worked_on == plan.id,
+            None => is_active,
+        };
+        let turn = session.turn.as_ref().filter(is_about);
+        if let Some(waiting) = turn.and_then(|turn| Self::of(&session.identity, turn)) {
+            return Some(waiting);
+        }
+        let is_asked = session.waiting_client_ask().is_some_and(|asked| asked.plan == plan.id);
+        Self::of_session(session).filter(|_| is_asked)
+    }
+
     /// What the turn asks, if it waits for an answer.
     pub fn of(session: &SessionIdentity, turn: &OpenTurn) -> Option<Self> {
         let (ask, plan) = (turn.waiting_ask()?.clone(), turn.purpose.plan().cloned());
         Some(Self { session: session.clone(), ask, plan })
     }
+}
+
+/// Whether the open turn of the session works for the plan, or asks a person something about it. A plan that an earlier turn left
+/// open is not paused then, and resuming it is refused.
+pub fn is_worked_on(plan: &Plan, session: &Session) -> bool {
+    let has_turn = session.turn.as_ref().is_some_and(|turn| turn.purpose.plan() == Some(&plan.id));
+    has_turn || WaitingAsk::about(session, plan).is_some()
 }
 
 /// What happens with an execution at this moment.

@@ -108,9 +108,9 @@ impl Event {
     }
 
     /// Whether it changes the session's own state.
-    pub const fn changes_session(&self) -> bool {
-        // The plan that replaces the active one becomes active.
-        !matches!(self, Self::Plan { event, .. } if !matches!(event, PlanEvent::Superseded { .. }))
+    pub fn changes_session(&self) -> bool {
+        // The plan that replaces the active one becomes active, and what a person was asked about beside a plan ends with it.
+        !matches!(self, Self::Plan { .. }) || self.touches().ends_work
     }
 
     /// Which part of a plan it changes, if it changes one.

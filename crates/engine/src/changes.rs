@@ -85,3 +85,62 @@ impl ChangeFollower {
         std::mem::take(&mut self.pending)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn session(number: usize) -> SessionIdentity {
+        format!("cli:session-{number:04}").parse().unwrap()
+    }
+
+    fn follower(announced: broadcast::Receiver<StoreChange>, debounce: Duration) -> ChangeFollower {
+        ChangeFollower { announced, debounce, pending: Changed::default(), due: None }
+    }
+
+    #[tokio::test]
+    async fn changes_of_one_moment_are_returned_together() {
+        let (announce, announced) = broadcast::channel(16);
+        let mut follower = follower(announced, Duration::from_millis(1));
+        for number in [1, 2, 1] {
+            announce.send(StoreChange::Session(session(number))).unwrap();
+        }
+        let changed = follower.next().await.unwrap();
+        assert_eq!(changed, Changed { sessions: [session(1), session(2)].into(), resync: false });
+        announce.send(StoreChange::Anywhere).unwrap();
+        assert_eq!(follower.next().await, Some(Changed::anywhere()));
+        drop(announce);
+        assert_eq!(follower.next().await, None);
+    }
+
+    /// What it missed may have been the word that any session was written to.
+    #[tokio::test]
+    async fn a_reader_that_was_too_slow_looks_at_everything_again() {
+        for debounce in [Duration::ZERO, Duration::from_millis(1)] {
+            let (announce, announced) = broadcast::channel(2);
+            let mut follower = follower(announced, debounce);
+            announce.send(StoreChange::Anywhere).unwrap();
+            for number in 0..8 {
+                announce.send(StoreChange::Session(session(number))).unwrap();
+            }
+            let changed = follower.next().await.unwrap();
+            assert!(changed.resync && changed.concerns(&session(1)), "{changed:?}");
+        }
+    }
+
+    /// While it waits for what comes in the same moment.
+    #[tokio::test]
+    async fn a_reader_that_falls_behind_while_it_waits_looks_at_everything_again() {
+        let (announce, announced) = broadcast::channel(2);
+        let mut follower = follower(announced, Duration::from_millis(50));
+        announce.send(StoreChange::Session(session(0))).unwrap();
+        let mut waiting = std::pin::pin!(follower.next());
+        assert!(timeout(Duration::ZERO, waiting.as_mut()).await.is_err(), "it waits for more");
+        for number in 0..8 {
+            announce.send(StoreChange::Session(session(number))).unwrap();
+        }
+        assert!(waiting.await.unwrap().resync);
+    }
+}

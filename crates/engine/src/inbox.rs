@@ -15,6 +15,7 @@ use planwright_core::upstream::{KnownTools, ServerName, why_not_made};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, RunsFilter};
 use crate::lookup;
+use crate::process::is_gone;
 
 /// A plan that waits for a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,6 +138,7 @@ impl Inbox {
             plan => plan?,
         };
         let wants = match plan.wants_a_look() {
+            Some(WaitingFor::Paused) if self.is_worked_on(&session, &plan).await? => None,
             Some(wants) => Some(wants),
             // A plan that its session left for another is not carried out by itself.
             None if active || plan.round.is_some() => self.cannot_run(&plan).await?,
@@ -149,6 +151,17 @@ impl Inbox {
 }
 
 impl Inbox {
+    /// Whether the plan is not paused, because a process works on its turn, or the turn asks a person something. What it asks is
+    /// an item of its own.
+    async fn is_worked_on(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<bool> {
+        let Some(stored) = self.ledger.session(session).await? else { return Ok(false) };
+        if WaitingAsk::about(&stored.session, plan).is_some() {
+            return Ok(true);
+        }
+        let has_turn = stored.session.worked_on() == Some(&plan.id);
+        Ok(has_turn && self.ledger.lease(session).await?.is_some_and(|lease| !is_gone(&lease.owner)))
+    }
+
     /// Whether the next call of an approved plan cannot be made, as far as the store knows its server.
     async fn cannot_run(&self, plan: &Plan) -> LedgerResult<Option<WaitingFor>> {
         let Some((_, call)) = plan.next_recorded_call().filter(|(_, call)| call.runner == CallRunner::Planwright)

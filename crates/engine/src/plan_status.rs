@@ -2,9 +2,11 @@
 //! the same text.
 
 use jiff::Timestamp;
-use planwright_core::choices::{Choice, Choices, choices};
+use planwright_core::choices::{Choice, Choices, WaitingAsk, ask_choices, choices, is_worked_on};
 use planwright_core::plan::execution::{StepState, StepStatus};
+use planwright_core::plan::waiting::WaitingFor;
 use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::session::Session;
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
@@ -53,6 +55,16 @@ pub fn short_status(plan: &Plan) -> String {
     match choices {
         Some(text) => format!("{line}\n\n{text}"),
         None => line,
+    }
+}
+
+/// The same as the session of the plan stands: while its turn asks a person something, it waits for the answer.
+pub fn short_status_in(plan: &Plan, session: &Session) -> String {
+    let is_executing = plan.status == PlanStatus::Executing;
+    match WaitingAsk::about(session, plan).filter(|_| is_executing) {
+        Some(waiting) => format!("{}\n\n{}", progress_line(plan), choices_text(&ask_choices(&waiting))),
+        None if plan.waiting_for() == Some(WaitingFor::Paused) && is_worked_on(plan, session) => progress_line(plan),
+        None => short_status(plan),
     }
 }
 

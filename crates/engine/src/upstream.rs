@@ -14,7 +14,7 @@ mod servers;
 
 pub use call_events::{
     CallEvent, CallEventSender, CallObserver, CallProgress, ClientInput, ClientKey, InputRequired, InputResponses,
-    LogMessage, QuestionError, QuestionKind, QuestionKinds, ServerError, ServerQuestion,
+    LogMessage, QuestionError, QuestionKind, QuestionKinds, RpcError, ServerQuestion,
 };
 pub use pins::{AcceptedTools, OfferedTools, PinnedServer};
 pub use servers::{

@@ -7,9 +7,10 @@ use planwright_core::approval::changes::{RecordedChange, since_last_look};
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ask::AskSubject;
 use planwright_core::auto::{AutoRun, AutoState, RunEnd, RunPause, RunState};
+use planwright_core::choices::is_worked_on;
 use planwright_core::ids::RunId;
 use planwright_core::plan::{Plan, PlanStatus};
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::visible::visible;
 use planwright_engine::inbox::{WaitingAsk, WaitingFor, WaitingRun, waiting_ask, waiting_runs};
 use planwright_engine::ledger::{Ledger, LedgerResult};
@@ -117,7 +118,7 @@ pub async fn find(ledger: &dyn Ledger, session: &SessionIdentity, since: Timesta
         }
         let snapshot = ledger.snapshot(session, Some(&summary.id)).await?;
         if let Some(plan) = snapshot.plans.get(&summary.id) {
-            found.extend(of_plan(plan));
+            found.extend(of_plan(plan, &stored.session));
         }
     }
     Ok(found)
@@ -206,7 +207,7 @@ fn of_ended_run(session: &SessionIdentity, state: &AutoState, run: &AutoRun, sin
     Some(FoundNotice { notice, subject: Subject::Run(session.clone(), run.id().clone()) })
 }
 
-fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
+fn of_plan(plan: &Arc<Plan>, session: &Session) -> Option<FoundNotice> {
     let micros = plan.updated_at.as_microsecond();
     let (id, kind, what) = match (plan.status, plan.waiting_for()) {
         (_, Some(WaitingFor::Approval)) => {
@@ -227,6 +228,7 @@ fn of_plan(plan: &Arc<Plan>) -> Option<FoundNotice> {
             let id = format!("step-{}-{position}-{micros}", plan.id);
             (id, NoticeKind::Waits, format!("Step {position} of plan #{} ended", plan.number))
         }
+        (_, Some(WaitingFor::Paused)) if is_worked_on(plan, session) => return None,
         (_, Some(WaitingFor::Paused)) => {
             let id = format!("paused-{}-{micros}", plan.id);
             (id, NoticeKind::Waits, format!("Plan #{} is paused", plan.number))

@@ -308,7 +308,7 @@ impl Paths {
         }
     }
 
-    /// Covers what exists and would be seen. A workspace inside of a hidden folder is put into the empty one.
+    /// Covers what exists and would be seen. What is shown inside of a hidden folder is put into an empty one of the command's own.
     fn hide<'a>(&mut self, workspace: &Path, hidden: impl Iterator<Item = &'a PathBuf>) {
         let home = self.home.clone();
         let of_home = HOME_SECRETS.iter().filter_map(|path| Some(home.as_ref()?.join(path)));
@@ -316,8 +316,12 @@ impl Paths {
         for secret in secrets {
             let Ok(secret) = secret.canonicalize() else { continue };
             let seen = matches!(self.innermost(&secret), Some(PathAccess::Read | PathAccess::Write));
-            if seen && secret != workspace {
-                self.put(&secret, PathAccess::Hidden);
+            if !seen || secret == workspace {
+                continue;
+            }
+            match self.found.iter().any(|other| other.path() != secret && other.path().starts_with(&secret)) {
+                true => self.put_temporary(&secret),
+                false => self.put(&secret, PathAccess::Hidden),
             }
         }
     }
@@ -429,6 +433,31 @@ mod tests {
             ("tools/credentials", Some(PathAccess::Hidden)),
             ("tools/config.toml", Some(PathAccess::Hidden)),
             ("tools/config", Some(PathAccess::Read)),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_inside_of_a_hidden_folder_is_seen_and_nothing_around_it() {
+        let folders = Folders::new(&["tools/data/files", "tools/data/mcp/notes", "tools/data/users"]);
+        let view = View::new(&ViewRequest {
+            level: SandboxLevel::Workspace,
+            workspace: &folders.at("tools/data/files"),
+            home: None,
+            readable: &[folders.at("tools")],
+            hidden: &[folders.at("tools/data")],
+            access: &ProgramAccess { writable: vec![folders.at("tools/data/mcp/notes")], ..ProgramAccess::default() },
+            variables: &[],
+        })
+        .unwrap();
+        let is_empty = |visible: &&VisiblePath| matches!(visible, VisiblePath::Temporary { path } if *path == folders.at("tools/data"));
+        assert_eq!(view.paths.iter().filter(is_empty).count(), 1);
+        for (path, expected) in [
+            ("tools", Some(PathAccess::Read)),
+            ("tools/data/users", None),
+            ("tools/data/files", Some(PathAccess::Write)),
+            ("tools/data/mcp/notes", Some(PathAccess::Write)),
         ] {
             assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
         }

@@ -350,7 +350,7 @@ impl PlanView {
             markdown: plan.markdown(),
             steps: plan_steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
-            execution: plan.execution.as_ref().map(ExecutionView::counted),
+            execution: plan.execution.as_ref().map(|execution| ExecutionView::counted(execution).during(activity)),
             details: plan_details(plan),
             supersedes: plan.supersedes.as_ref().map(ToString::to_string),
             superseded_by: plan.superseded_by.as_ref().map(ToString::to_string),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::ask::AskSubject;
-use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices};
+use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices, is_worked_on};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
@@ -288,8 +288,15 @@ pub(crate) async fn waiting_execution(
     about: Option<&ButtonPlan>,
 ) -> LedgerResult<Option<Arc<Plan>>> {
     let Some(about) = about else { return Ok(None) };
-    let plan = find(context, session, &about.id).await?;
-    Ok(plan.filter(|plan| waits_in_execution(plan).is_some()))
+    let Some(plan) = find(context, session, &about.id).await? else { return Ok(None) };
+    let waits = match waits_in_execution(&plan) {
+        Some(WaitingFor::Paused) => {
+            let stored = context.ledger.session(session).await?;
+            stored.is_none_or(|stored| !is_worked_on(&plan, &stored.session))
+        }
+        wants => wants.is_some(),
+    };
+    Ok(waits.then_some(plan))
 }
 
 fn waits_in_execution(plan: &Plan) -> Option<WaitingFor> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
-    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, ServerError,
+    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, RpcError,
     ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
 };
 use planwright_sandbox::{PipedProgram, Sandbox};
@@ -292,7 +292,7 @@ impl Connection {
             Ok(Err(ServiceError::McpError(error))) => {
                 self.was_useful.store(true, Ordering::Release);
                 let (code, message) = (error.code.0, error.message.into_owned());
-                let refused = ServerError { code, message: message.clone(), data: error.data };
+                let refused = RpcError { code, message: message.clone(), data: error.data };
                 observer.on_event(CallEvent::Refused(refused));
                 Err(UpstreamError::Refused { server: server(), code, message })
             }

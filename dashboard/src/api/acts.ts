@@ -3,7 +3,7 @@ import type { ApproverEntry } from "../approval/ApproverFields";
 import type { NewSchedule, RunTarget } from "./auto";
 import { request } from "./client";
 import type { PermissionAnswer, Resume } from "./decisions";
-import type { ActChallenge, ActToSign, InboxItem, SignedAct } from "./types";
+import type { ActChallenge, ActToSign, InboxItem, Memory, Run, Schedule, SignedAct } from "./types";
 
 /** How an approver is recognised with an act: by their passphrase, or by the answer of a passkey. */
 export type Proof = ApproverEntry | { approver: string; passkey: SignedAct };
@@ -15,6 +15,19 @@ export function once(key: string, proof: Proof | undefined): { idempotencyKey: s
   return "passphrase" in proof ? { hasPassphrase: true } : { idempotencyKey: `${key}-${proof.passkey.nonce}` };
 }
 
+/**
+ * What goes into the body with a proof: with a passphrase the server signs the digest of what was shown, and refuses anything else
+ * with `STALE_APPROVAL`. What a passkey signs was compared with it by the challenge.
+ */
+export function signed(proof: Proof | undefined, digest: string | undefined): (Proof & { digest?: string }) | undefined {
+  return proof === undefined || digest === undefined ? proof : { ...proof, digest };
+}
+
+/** The act with the digest of what was shown, if the server that this page belongs to told one. */
+function shownAs(act: ActToSign, digest: string | undefined): ActToSign {
+  return digest === undefined ? act : { ...act, digest };
+}
+
 /** What a passkey of the approver has to sign to do exactly this. */
 export function actChallenge(act: ActToSign, approver: string): Promise<ActChallenge> {
   return request("POST", "/api/acts/challenge", { body: { ...act, approver } });
@@ -22,24 +35,24 @@ export function actChallenge(act: ActToSign, approver: string): Promise<ActChall
 
 // What is signed for each act, as the call that does it says it.
 
-export function startRunAct(id: SessionId, on: RunTarget): ActToSign {
-  return { kind: "start_run", ...sessionQuery(id), ...on };
+export function startRunAct(id: SessionId, on: RunTarget, digest: string | undefined): ActToSign {
+  return shownAs({ kind: "start_run", ...sessionQuery(id), ...on }, digest);
 }
 
-export function resumeRunAct(id: SessionId, run: string): ActToSign {
-  return { kind: "resume_run", ...sessionQuery(id), id: run };
+export function resumeRunAct(id: SessionId, run: Pick<Run, "id" | "digest">): ActToSign {
+  return shownAs({ kind: "resume_run", ...sessionQuery(id), id: run.id }, run.digest);
 }
 
 export function addScheduleAct(id: SessionId, { goalId, ...schedule }: NewSchedule): ActToSign {
   return { kind: "add_schedule", ...sessionQuery(id), schedule, ...(goalId === undefined ? {} : { goalId }) };
 }
 
-export function resumeScheduleAct(id: SessionId, schedule: string): ActToSign {
-  return { kind: "resume_schedule", ...sessionQuery(id), id: schedule };
+export function resumeScheduleAct(id: SessionId, schedule: Pick<Schedule, "id" | "digest">): ActToSign {
+  return shownAs({ kind: "resume_schedule", ...sessionQuery(id), id: schedule.id }, schedule.digest);
 }
 
-export function promoteAct(id: SessionId, memory: string): ActToSign {
-  return { kind: "promote", ...sessionQuery(id), id: memory };
+export function promoteAct(id: SessionId, memory: Pick<Memory, "id" | "digest">): ActToSign {
+  return shownAs({ kind: "promote", ...sessionQuery(id), id: memory.id }, memory.digest);
 }
 
 export function permitAct({ id, digest, sessionId, channel }: InboxItem, { grant, args }: PermissionAnswer): ActToSign {
@@ -51,8 +64,8 @@ export function acceptToolsAct(server: string, digest: string): ActToSign {
 }
 
 /** A plan continues, or the step that it stopped at is settled. */
-export function continueAct(planId: string, { choice, afterStep }: Resume): ActToSign | undefined {
+export function continueAct(planId: string, { choice, afterStep, digest }: Resume): ActToSign | undefined {
   // To stop asks for nothing.
   if (choice === "stop") return undefined;
-  return { kind: choice ?? (afterStep === undefined ? "resume" : "release"), id: planId, ...(afterStep === undefined ? {} : { afterStep }) };
+  return shownAs({ kind: choice ?? (afterStep === undefined ? "resume" : "release"), id: planId, ...(afterStep === undefined ? {} : { afterStep }) }, digest);
 }

@@ -1,7 +1,8 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
 
+import type { AutoWork } from "../rooms/runTarget";
 import { sessionQuery, type SessionId } from "../session/id";
-import { once, type Proof } from "./acts";
+import { once, signed, type Proof } from "./acts";
 import { request } from "./client";
 import type { Answer, Goal, GoalStatus, MessagePage, Run, Schedule, Task, TaskStatus } from "./types";
 
@@ -19,6 +20,13 @@ export const goalsQuery = (id: SessionId) => listQuery<Goal>(id, "goals");
 export const tasksQuery = (id: SessionId) => listQuery<Task>(id, "tasks");
 export const runsQuery = (id: SessionId) => listQuery<Run>(id, "runs");
 export const schedulesQuery = (id: SessionId) => listQuery<Schedule>(id, "schedules");
+
+/** Everything that a run can be started on, as the server has it now. What has digests is asked for first: it is never newer than the words. */
+export async function loadWork(client: QueryClient, id: SessionId): Promise<AutoWork> {
+  const [runs, schedules] = await Promise.all([client.fetchQuery({ ...runsQuery(id), staleTime: 0 }), client.fetchQuery({ ...schedulesQuery(id), staleTime: 0 })]);
+  const [goals, tasks] = await Promise.all([client.fetchQuery({ ...goalsQuery(id), staleTime: 0 }), client.fetchQuery({ ...tasksQuery(id), staleTime: 0 })]);
+  return { goals, tasks, runs, schedules };
+}
 
 /** The newest messages of a run, in order. */
 export function runMessagesQuery(id: SessionId, run: string) {
@@ -65,15 +73,15 @@ export interface RunTarget {
   taskId?: string;
 }
 
-export function startRun(id: SessionId, on: RunTarget, key: string, proof?: Proof): Promise<Run> {
-  return request("POST", "/api/runs", { body: { ...sessionQuery(id), ...on, ...proof }, ...once(key, proof) });
+export function startRun(id: SessionId, on: RunTarget, key: string, proof?: Proof, digest?: string): Promise<Run> {
+  return request("POST", "/api/runs", { body: { ...sessionQuery(id), ...on, ...signed(proof, digest) }, ...once(key, proof) });
 }
 
 export type RunChoice = "resume" | "stop";
 
 /** Lets a run continue that waits for a person, or ends it. */
-export function changeRun(id: SessionId, run: string, to: RunChoice, key: string, proof?: Proof): Promise<Run> {
-  return request("POST", `/api/runs/${path(run)}/${to}`, { query: sessionQuery(id), body: { ...proof }, ...once(key, proof) });
+export function changeRun(id: SessionId, run: Pick<Run, "id" | "digest">, to: RunChoice, key: string, proof?: Proof): Promise<Run> {
+  return request("POST", `/api/runs/${path(run.id)}/${to}`, { query: sessionQuery(id), body: { ...signed(proof, run.digest) }, ...once(key, proof) });
 }
 
 export interface NewSchedule {
@@ -88,8 +96,8 @@ export function addSchedule(id: SessionId, schedule: NewSchedule, key: string, p
   return request("POST", "/api/schedules", { body: { ...sessionQuery(id), ...schedule, ...proof }, ...once(key, proof) });
 }
 
-export function switchSchedule(id: SessionId, schedule: string, to: "pause" | "resume", key: string, proof?: Proof): Promise<Schedule> {
-  return request("POST", `/api/schedules/${path(schedule)}/${to}`, { query: sessionQuery(id), body: { ...proof }, ...once(key, proof) });
+export function switchSchedule(id: SessionId, schedule: Pick<Schedule, "id" | "digest">, to: "pause" | "resume", key: string, proof?: Proof): Promise<Schedule> {
+  return request("POST", `/api/schedules/${path(schedule.id)}/${to}`, { query: sessionQuery(id), body: { ...signed(proof, schedule.digest) }, ...once(key, proof) });
 }
 
 export function deleteSchedule(id: SessionId, schedule: string): Promise<void> {

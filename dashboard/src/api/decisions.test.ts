@@ -12,5 +12,6 @@ test("an approval names the pace only where the person chose it", () => {
 test("a go names the step that was shown", () => {
   expect(decisionBody({ kind: "resume" })).toEqual({});
   expect(decisionBody({ kind: "resume", afterStep: 2 })).toEqual({ afterStep: 2 });
+  expect(decisionBody({ kind: "resume", digest: "9f", approver: "ada", passphrase: "correct horse battery" })).toEqual({ digest: "9f", approver: "ada", passphrase: "correct horse battery" });
   expect(decisionBody({ kind: "resume", choice: "stop" })).toEqual({ choice: "stop" });
 });

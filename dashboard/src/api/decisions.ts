@@ -30,6 +30,8 @@ export interface Resume {
   kind: "resume";
   choice?: StuckChoice;
   afterStep?: number;
+  /** Of the plan that was shown, where the policy asks for a verified person. */
+  digest?: string;
   /** As for an approval. */
   approver?: string;
   passphrase?: string;
@@ -97,6 +99,7 @@ export function decisionBody(decision: PlanDecision): Record<string, unknown> {
         ...(decision.choice === undefined ? {} : { choice: decision.choice }),
         // A go is for the step that was shown, and not for a later one.
         ...(decision.afterStep === undefined ? {} : { afterStep: decision.afterStep }),
+        ...(decision.digest === undefined ? {} : { digest: decision.digest }),
         ...(decision.approver === undefined ? {} : { approver: decision.approver }),
         ...(decision.passphrase === undefined ? {} : { passphrase: decision.passphrase }),
         ...(decision.passkey === undefined ? {} : { passkey: decision.passkey }),

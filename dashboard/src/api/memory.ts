@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 
 import { sessionQuery, type SessionId } from "../session/id";
-import { once, type Proof } from "./acts";
+import { once, signed, type Proof } from "./acts";
 import { command } from "./auto";
 import { request } from "./client";
 import type { Answer, Memories, Memory, MemoryKind } from "./types";
@@ -30,8 +30,8 @@ export function forgetMemory(id: SessionId, memory: string): Promise<void> {
   return request("DELETE", `/api/memory/${path(memory)}`, { query: sessionQuery(id) });
 }
 
-export function promoteMemory(id: SessionId, memory: string, key: string, proof?: Proof): Promise<Memory> {
-  return request("POST", `/api/memory/${path(memory)}/promote`, { query: sessionQuery(id), body: { ...proof }, ...once(key, proof) });
+export function promoteMemory(id: SessionId, memory: Pick<Memory, "id" | "digest">, key: string, proof?: Proof): Promise<Memory> {
+  return request("POST", `/api/memory/${path(memory.id)}/promote`, { query: sessionQuery(id), body: { ...signed(proof, memory.digest) }, ...once(key, proof) });
 }
 
 export function undoMemory(id: SessionId): Promise<Answer> {

@@ -10,7 +10,7 @@ import { approversQuery } from "../api/queries";
 import type { ActToSign } from "../api/types";
 import { t } from "../texts/t";
 import { forget } from "./remembered";
-import { useNeeds, useSigning } from "./useSigning";
+import { useNeeds, useSigning, type Signable } from "./useSigning";
 
 // A loaded machine takes its time.
 configure({ asyncUtilTimeout: 30_000 });
@@ -116,6 +116,63 @@ test("what only stops something is not signed", async () => {
   fireEvent.click(page.getByText(t("composer.stop")));
   await waitFor(() => expect(perform.mock.calls).toEqual([[undefined]]));
   expect(page.queryByRole("dialog")).toBeNull();
+});
+
+test("what changed after it was shown is shown anew, and signed by another act", async () => {
+  const stale = new ApiProblem(409, "STALE_APPROVAL", "It is not what was shown any more. Look at it again.", undefined, []);
+  const signed: string[] = [];
+  const words = { now: "move the blog" };
+  function Page(): ReactNode {
+    const signing = useSigning("verified", "run");
+    const signable = (shown: string): Signable => ({
+      title: "Run",
+      send: "Sign it",
+      shown,
+      act: ACT,
+      perform: async () => {
+        if (shown !== words.now) throw stale;
+        signed.push(shown);
+      },
+      reload: async () => (words.now === "" ? undefined : signable(words.now)),
+    });
+    return (
+      <>
+        <button type="button" onClick={() => void signing.begin(signable("move the blog"))}>
+          {t("runs.start")}
+        </button>
+        <output>{signing.problem === undefined ? "" : String(signing.problem)}</output>
+        {signing.dialog}
+      </>
+    );
+  }
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  client.setQueryData(approversQuery.queryKey, { approvers: [ada], require: "verified", rules: [], needs: [], remember: 900, changes: [], presence: "browser" });
+  const page = render(
+    <QueryClientProvider client={client}>
+      <Page />
+    </QueryClientProvider>,
+  );
+  fireEvent.click(page.getByText(t("runs.start")));
+  expect(page.queryByText(t("sign.changed"))).toBeNull();
+  words.now = "delete the blog";
+  typePassphrase(page, "correct horse battery");
+  await page.findByText(t("sign.changed"));
+  expect(page.queryByText("delete the blog")).not.toBeNull();
+  // What was typed for other words is not sent with these.
+  expect((page.getByLabelText(t("verify.passphrase")) as HTMLInputElement).value).toBe("");
+  expect(signed).toEqual([]);
+  typePassphrase(page, "correct horse battery");
+  await waitFor(() => expect(page.queryByRole("dialog")).toBeNull());
+  expect(signed).toEqual(["delete the blog"]);
+  // What the page remembers does not sign what was not shown either.
+  fireEvent.click(page.getByText(t("runs.start")));
+  await page.findByText(t("sign.changed"));
+  expect(signed).toHaveLength(1);
+  // What is gone cannot be asked about: the refusal is said on the page.
+  words.now = "";
+  typePassphrase(page, "correct horse battery");
+  await waitFor(() => expect(page.queryByRole("dialog")).toBeNull());
+  expect(page.container.querySelector("output")?.textContent).toContain("Look at it again.");
 });
 
 test("a refusal without a question is shown on the page", async () => {

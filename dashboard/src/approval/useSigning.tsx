@@ -7,6 +7,7 @@ import { approversQuery } from "../api/queries";
 import type { ActNeeds, ActToSign } from "../api/types";
 import { sessionQuery, type SessionId } from "../session/id";
 import { t } from "../texts/t";
+import { Banner } from "../ui/basics";
 import { signActWithPasskey } from "./passkeys";
 import { forgetWrong, remember, remembered } from "./remembered";
 import { SignatureNote, type Signed } from "./SignatureNote";
@@ -24,6 +25,8 @@ export interface Signable {
   act: ActToSign | undefined;
   /** Does it. */
   perform: (proof: Proof | undefined) => Promise<unknown>;
+  /** The same as the server has it now, where what was shown has changed since; nothing where it is gone. */
+  reload?: () => Promise<Signable | undefined>;
 }
 
 export interface Signing {
@@ -39,6 +42,11 @@ export interface Signing {
   dialog: ReactNode;
 }
 
+/** Whether the server refused because the person was shown something else than what it has now. */
+export function isStale(problem: unknown): boolean {
+  return problem instanceof ApiProblem && problem.code === "STALE_APPROVAL";
+}
+
 /** What acts without a plan need in a session. */
 export function useNeeds(session: SessionId): ActNeeds | undefined {
   const { channel = "web" } = sessionQuery(session);
@@ -51,6 +59,8 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
   const client = useQueryClient();
   const kept = useQuery({ ...approversQuery, enabled: needed }).data?.remember ?? 0;
   const [asked, setAsked] = useState<Signable>();
+  /** How often what was shown had changed before it was signed. */
+  const [changes, setChanges] = useState(0);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const current = useRef(true);
@@ -72,6 +82,7 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
     } catch (error) {
       forgetWrong(error);
       if (!current.current) return error;
+      if (isStale(error)) return await askAgain(signable, error);
       setProblem(error);
       if (error instanceof ApiProblem && error.code === "UNAUTHENTICATED" && proof !== undefined) setAsked(signable);
       // The policy may have changed since the page asked for it.
@@ -84,8 +95,23 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
     }
   }
 
+  /** What was shown has changed: nothing was done, and the person is asked about what it is now. */
+  async function askAgain(signable: Signable, stale: unknown): Promise<unknown> {
+    const now = await signable.reload?.().catch(() => undefined);
+    if (!current.current) return stale;
+    setAsked(now);
+    if (now === undefined) {
+      setProblem(stale);
+      return stale;
+    }
+    setProblem(undefined);
+    setChanges((before) => before + 1);
+    return undefined;
+  }
+
   async function begin(signable: Signable): Promise<unknown> {
     if (!needed || signable.act === undefined) return carryOut(signable, undefined);
+    setChanges(0);
     const given = remembered();
     if (given !== undefined) return carryOut(signable, given);
     setProblem(undefined);
@@ -95,8 +121,13 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
 
   async function withPasskey(signable: Signable, approver: string): Promise<void> {
     if (signable.act === undefined) return;
-    const passkey = await signActWithPasskey(await actChallenge(signable.act, approver));
-    if (passkey !== undefined) await carryOut(signable, { approver, passkey });
+    try {
+      const passkey = await signActWithPasskey(await actChallenge(signable.act, approver));
+      if (passkey !== undefined) await carryOut(signable, { approver, passkey });
+    } catch (error) {
+      if (!isStale(error)) throw error;
+      await askAgain(signable, error);
+    }
   }
 
   const asks = needed && remembered() === undefined;
@@ -108,6 +139,8 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
     note: asks ? <SignatureNote what={what} /> : null,
     dialog: asked && (
       <VerifyDialog
+        // What has changed is read anew, and signed by another act of the person.
+        key={changes}
         title={asked.title}
         words={t("sign.words")}
         send={asked.send}
@@ -121,6 +154,11 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
           setProblem(undefined);
         }}
       >
+        {changes > 0 && (
+          <Banner tone="waiting" icon="warning">
+            {t("sign.changed")}
+          </Banner>
+        )}
         {asked.shown}
       </VerifyDialog>
     ),

@@ -42,7 +42,7 @@ export function AskCard({ item, where }: { item: InboxItem; where: "inbox" | "ch
               <SessionName session={sessionIdOf(item)} />
             </Link>
           )}
-          {where !== "plan" && item.planId !== undefined && <AskedFor planId={item.planId} />}
+          {item.planId !== undefined && <AskedFor planId={item.planId} isHere={where === "plan"} />}
         </div>
         <h2 dir="auto">
           <Visible text={item.title} />
@@ -53,11 +53,12 @@ export function AskCard({ item, where }: { item: InboxItem; where: "inbox" | "ch
   );
 }
 
-/** The plan and the step that the agent works on. */
-function AskedFor({ planId }: { planId: string }): ReactNode {
+/** The plan and the step that the agent works on; on the page of the plan, the step. */
+function AskedFor({ planId, isHere }: { planId: string; isHere: boolean }): ReactNode {
   const plan = useQuery(planQuery(planId)).data;
   if (!plan) return null;
   const at = plan.steps.find((step) => step.status === "IN_PROGRESS");
+  if (isHere) return at ? <span>{t("step.number", { n: at.position })}</span> : null;
   return (
     <Link to="/p/$plan" params={{ plan: planId }}>
       {at ? t("ask.forStep", { number: plan.number, n: at.position }) : t("plan.number", { n: plan.number })} <Visible text={plan.title} />

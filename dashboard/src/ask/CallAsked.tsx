@@ -6,7 +6,7 @@ import { fileTextQuery } from "../api/files";
 import { WholeContext } from "../markdown/CodeBlock";
 import { CallView } from "../plan/CallView";
 import { DiffRows } from "../plan/FileDiffs";
-import { SizeBadge } from "../plan/DiffView";
+import { SizeBadge } from "../plan/diffSize";
 import { differenceRows } from "../plan/PreviewView";
 import type { SessionId } from "../session/id";
 import { t } from "../texts/t";

@@ -14,7 +14,7 @@ import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { StateDot } from "../ui/status";
-import { inboxAsk, inboxItemKey, inboxState, inboxTitle, isAboutPlan } from "./inboxItems";
+import { inboxAsk, inboxItemKey, inboxState, inboxTitle, isAboutPlan, isAsk } from "./inboxItems";
 import { hasWords, InboxTools, inView } from "./InboxTools";
 import { bringBack, setNotNow } from "./notNow";
 import { useInbox } from "./useInbox";
@@ -107,7 +107,7 @@ export function InboxPage(): ReactNode {
           </ul>
         </div>
         {open && (
-          <section className="inbox-detail" data-ask={!isAboutPlan(open) || undefined} aria-label={inboxTitle(open)}>
+          <section className="inbox-detail" data-ask={!isAboutPlan(open) || undefined} aria-label={isAsk(open) ? undefined : inboxTitle(open)}>
             <Link className="inbox-back" to="/" search={view === "all" ? {} : { view }}>
               <Icon name="chevron" size={12} /> {t("inbox.back")}
             </Link>

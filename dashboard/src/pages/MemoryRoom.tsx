@@ -1,13 +1,13 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useDeferredValue, useState, type ReactNode } from "react";
 
 import { promoteAct } from "../api/acts";
 import { forgetMemory, memoryQuery, promoteMemory, saveMemory, undoMemory } from "../api/memory";
 import { newId } from "../api/newId";
-import type { Memory, MemoryKind } from "../api/types";
+import type { Memories, Memory, MemoryKind } from "../api/types";
 import { useKey } from "../api/useKey";
-import { useNeeds, useSigning } from "../approval/useSigning";
+import { useNeeds, useSigning, type Signable } from "../approval/useSigning";
 import { useFollowSession } from "../live/useLive";
 import { Confirm, Problem } from "../rooms/parts";
 import type { SessionId } from "../session/id";
@@ -130,6 +130,26 @@ function scopeWords(scope: string): string {
   return t(scope === "global" ? "memory.scope.global" : scope.startsWith("goal:") ? "memory.scope.goal" : scope.startsWith("task:") ? "memory.scope.task" : "memory.scope.session");
 }
 
+/** What every session will read: the text with its kind and its tags. */
+function Promoted({ item }: { item: Memory }): ReactNode {
+  return (
+    <>
+      <p>{t("memory.promoteWords")}</p>
+      <blockquote className="quoted" dir="auto">
+        <Visible text={item.content} />
+      </blockquote>
+      <p className="facts">
+        <span>{t(`memory.kind.${item.kind}`)}</span>
+        {item.tags.map((tag) => (
+          <span key={tag}>
+            #<Visible text={tag} />
+          </span>
+        ))}
+      </p>
+    </>
+  );
+}
+
 function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: Memory; best: number; onUndo: () => void }): ReactNode {
   const [promoting, setPromoting] = useState(false);
   const [open, setOpen] = useState(false);
@@ -142,28 +162,25 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
     onSettled: () => client.invalidateQueries({ queryKey: ["memory"] }),
   });
   const signing = useSigning(useNeeds(session)?.promotes, "promote");
-  const quoted = (
-    <blockquote className="quoted">
-      <Visible text={item.content} />
-    </blockquote>
-  );
+  const signable = (now: Memory): Signable => ({
+    title: t("memory.askPromote"),
+    send: t("memory.promote"),
+    shown: <Promoted item={now} />,
+    act: promoteAct(session, now),
+    perform: async (proof) => {
+      await promoteMemory(session, now, key, proof);
+      await client.invalidateQueries({ queryKey: ["memory"] });
+      say(t("memory.promoted"), { tone: "done", for: 10_000, action: { label: t("undo"), act: onUndo } });
+    },
+    reload: async () => {
+      await client.refetchQueries({ queryKey: ["memory", session], type: "active" });
+      const lists = client.getQueriesData<InfiniteData<Memories>>({ queryKey: ["memory", session], type: "active" });
+      const found = lists.flatMap(([, list]) => list?.pages ?? []).flatMap((page) => page.items).find((one) => one.id === now.id);
+      return found && signable(found);
+    },
+  });
   const promote = async () => {
-    const problem = await signing.begin({
-      title: t("memory.askPromote"),
-      send: t("memory.promote"),
-      shown: (
-        <>
-          <p>{t("memory.promoteWords")}</p>
-          {quoted}
-        </>
-      ),
-      act: promoteAct(session, item.id),
-      perform: async (proof) => {
-        await promoteMemory(session, item.id, key, proof);
-        await client.invalidateQueries({ queryKey: ["memory"] });
-        say(t("memory.promoted"), { tone: "done", for: 10_000, action: { label: t("undo"), act: onUndo } });
-      },
-    });
+    const problem = await signing.begin(signable(item));
     if (problem !== undefined) throw problem;
   };
   const isGlobal = item.scope === "global";
@@ -224,8 +241,7 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
           onClose={() => setPromoting(false)}
           act={promote}
         >
-          <p>{t("memory.promoteWords")}</p>
-          {quoted}
+          <Promoted item={item} />
         </Confirm>
       )}
       {signing.dialog}

@@ -1,19 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { planDiffQuery, planHistoryQuery } from "../api/queries";
+import { planDiffQuery } from "../api/queries";
 import type { Plan, PlanDiff, ReviewComment } from "../api/types";
 import { useFollowSession } from "../live/useLive";
-import { ChangedFiles } from "../plan/ChangedFiles";
 import { PlanAsk } from "../ask/PlanAsk";
 import { DecisionBar } from "../plan/DecisionBar";
-import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
-import { DecisionItem, History } from "../plan/History";
+import { changedLines, diffSize, SizeBadge } from "../plan/diffSize";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
-import { RenderedDiff } from "../plan/RenderedDiff";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
-import { markShown, useWasShown } from "../plan/shownText";
 import { usePlanToRead, useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
@@ -23,12 +19,19 @@ import { useReview } from "../review/useReview";
 import { sessionIdOf } from "../session/id";
 import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
+import { usePageActions } from "../shell/pageActions";
 import { PageHead } from "../shell/Shell";
-import { list, t } from "../texts/t";
-import { Banner, Button, Failure, Loading, Time } from "../ui/basics";
+import { t } from "../texts/t";
+import { Banner, Button, Failure, Loading } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
 import { PlanBadge, planState } from "../ui/status";
+
+// What is needed to read the plan and to decide comes first.
+const PlanChanges = lazy(() => import("../plan/PlanChanges").then(({ PlanChanges }) => ({ default: PlanChanges })));
+const ChangedFiles = lazy(() => import("../plan/ChangedFiles").then(({ ChangedFiles }) => ({ default: ChangedFiles })));
+const History = lazy(() => import("../plan/History").then(({ History }) => ({ default: History })));
+const Approved = lazy(() => import("../plan/Approved").then(({ Approved }) => ({ default: Approved })));
 
 export type PlanView = "plan" | "changes" | "files" | "history" | "raw";
 
@@ -125,6 +128,14 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     document.getElementById(`step-row-${next}`)?.scrollIntoView({ block: "nearest" });
   }
 
+  const views = plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files");
+  usePageActions([
+    ...views.filter((one) => one !== view).map((one) => ({ id: one, label: t("palette.show", { view: t(`plan.view.${one}`) }), icon: "book" as const, ...(one === "changes" ? { key: "d" } : {}), act: () => show(one) })),
+    ...(review ? [{ id: "comment", label: t("review.comment"), icon: "comment" as const, key: "c", act: () => review.begin(undefined) }] : []),
+    ...(plan.execution ? [{ id: "run", label: t("plan.openRun"), icon: "run" as const, key: "e", act: () => void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution?.number) } }) }] : []),
+    { id: "session", label: t("palette.session"), icon: "comment", act: () => void navigate({ to: "/s/$session", params: { session } }) },
+  ]);
+
   const state = planState(plan);
   return (
     <main id="main" tabIndex={-1} className="page plan-page" data-comments={review !== null || undefined}>
@@ -142,7 +153,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
             </Link>
           </>
         }
-        actions={<ViewTabs views={plan.execution ? VIEWS : VIEWS.filter((one) => one !== "files")} view={view} onView={(next) => show(next)} />}
+        actions={<ViewTabs views={views} view={view} onView={(next) => show(next)} />}
       />
       <div className="plan-grid">
         <Outline plan={shown} counts={places.counts} />
@@ -161,11 +172,13 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
                 {...(review ? { extra: (step) => <StepComments review={review} step={step} /> } : {})}
               />
             )}
-            {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
-            {view === "files" && <ChangedFiles plan={plan} />}
-            {view === "history" && <History plan={plan} />}
             {view === "raw" && <RawText plan={shown} />}
-            {view === "plan" && plan.approval && <Approved plan={plan} />}
+            <Suspense fallback={view === "plan" ? null : <Loading />}>
+              {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
+              {view === "files" && <ChangedFiles plan={plan} />}
+              {view === "history" && <History plan={plan} />}
+              {view === "plan" && plan.approval && <Approved plan={plan} />}
+            </Suspense>
           </div>
         </div>
         {review && <CommentPanel review={review} plan={shown} active={active} onGo={go} open={areCommentsOpen} onClose={() => setCommentsOpen(false)} />}
@@ -201,7 +214,7 @@ function ViewTabs({ views, view, onView }: { views: readonly PlanView[]; view: P
 }
 
 function Outline({ plan, counts }: { plan: Plan; counts: ReadonlyMap<string, number> }): ReactNode {
-  const parts = usePlanOutline(plan);
+  const parts = usePlanOutline(plan, counts);
   return (
     <nav className="outline" aria-label={t("plan.outline")}>
       <h2>{t("plan.outline")}</h2>
@@ -331,102 +344,6 @@ function PlanBanners({
         </Banner>
       )}
     </>
-  );
-}
-
-function Approved({ plan }: { plan: Plan }): ReactNode {
-  const { approval } = plan;
-  if (!approval) return null;
-  const positions = new Map(plan.steps.map((step) => [step.id, step.position]));
-  const steps = approval.steps.map((id) => positions.get(id)).filter((n) => n !== undefined);
-  return (
-    <section className="approved">
-      <h2>{t("plan.approval")}</h2>
-      <DecisionItem
-        decision={{
-          seq: 0,
-          at: approval.at,
-          decision: "approved",
-          by: approval.by,
-          given: approval.given,
-          through: approval.through,
-          presence: approval.presence,
-          signatures: approval.signatures,
-          digest: approval.digest,
-          steps,
-          skipped: approval.skipped,
-          note: approval.note,
-        }}
-      />
-      {approval.digest !== plan.digest && <p className="secondary">{t("plan.approvalOther")}</p>}
-      {approval.skipped.length > 0 && <p className="secondary">{t("history.skipped", { steps: list(approval.skipped.map((step) => step.position)) })}</p>}
-    </section>
-  );
-}
-
-function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | undefined; to: number | undefined; onChoose: (from: number | undefined, to: number | undefined) => void }): ReactNode {
-  const history = useQuery(planHistoryQuery(plan.id));
-  const diff = useQuery(planDiffQuery(plan.id, from, to));
-  const versions = history.data?.versions ?? [];
-  const [look, setLook] = useState<"rendered" | "source">("source");
-  // Who has seen a version has seen the next one with the difference between them.
-  const baseDigest = versions.find((version) => version.version === (from ?? plan.version - 1))?.digest ?? "";
-  const wasBaseShown = useWasShown(baseDigest);
-  const isWhole = diff.isSuccess && wasBaseShown && (to ?? plan.version) === plan.version;
-  useEffect(() => {
-    if (isWhole) markShown(plan.digest);
-  }, [isWhole, plan.digest]);
-  const last = to ?? versions.at(-1)?.version;
-  const compared = versions.length > 1 && last !== undefined && (from ?? last - 1) > 0 ? { from: from ?? last - 1, to: last } : undefined;
-  return (
-    <section className="plan-changes">
-      {versions.length > 1 ? (
-        <div className="compare">
-          <label>
-            <span>{t("compare.from")}</span>
-            <select value={from ?? ""} onChange={(event) => onChoose(event.target.value === "" ? undefined : Number(event.target.value), to)}>
-              <option value="">{t("compare.previous")}</option>
-              {versions.map((version) => (
-                <option key={version.version} value={version.version}>
-                  {t("plan.version", { n: version.version })}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            <span>{t("compare.to")}</span>
-            <select value={to ?? ""} onChange={(event) => onChoose(from, event.target.value === "" ? undefined : Number(event.target.value))}>
-              <option value="">{t("compare.latest")}</option>
-              {versions.map((version) => (
-                <option key={version.version} value={version.version}>
-                  {t("plan.version", { n: version.version })}
-                </option>
-              ))}
-            </select>
-          </label>
-          {diff.data && <SizeBadge size={diffSize(diff.data)} />}
-          {versions.at(-1) && (
-            <span className="secondary">
-              {t("compare.written")} <Time at={versions.at(-1)?.at ?? plan.updatedAt} />
-            </span>
-          )}
-        </div>
-      ) : (
-        history.isSuccess && <p className="secondary">{plan.supersedes === null ? t("compare.onlyOne") : t("compare.withReplaced")}</p>
-      )}
-      {diff.isPending && <Loading />}
-      {diff.isError && (versions.length <= 1 ? null : <Failure error={diff.error} retry={() => void diff.refetch()} />)}
-      {compared && (
-        <div className="segments" role="group" aria-label={t("diff.look")}>
-          {(["rendered", "source"] as const).map((one) => (
-            <button key={one} type="button" aria-pressed={look === one} onClick={() => setLook(one)}>
-              {t(`diff.look.${one}`)}
-            </button>
-          ))}
-        </div>
-      )}
-      {compared && look === "rendered" ? <RenderedDiff key={`${compared.from}-${compared.to}`} plan={plan} from={compared.from} to={compared.to} /> : diff.data && <DiffView diff={diff.data} />}
-    </section>
   );
 }
 

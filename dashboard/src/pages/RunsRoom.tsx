@@ -3,16 +3,18 @@ import { useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
 import { resumeRunAct, startRunAct } from "../api/acts";
-import { changeRun, goalsQuery, type RunChoice, runMessagesQuery, runsQuery, type RunTarget, schedulesQuery, startRun, tasksQuery } from "../api/auto";
+import { changeRun, goalsQuery, loadWork, type RunChoice, runMessagesQuery, runsQuery, schedulesQuery, startRun, tasksQuery } from "../api/auto";
 import { newId } from "../api/newId";
-import type { Goal, Run, Task } from "../api/types";
+import type { Run } from "../api/types";
 import { useKey } from "../api/useKey";
-import { useNeeds, useSigning } from "../approval/useSigning";
+import { useNeeds, useSigning, type Signable } from "../approval/useSigning";
 import { useFollowSession } from "../live/useLive";
 import { Markdown } from "../markdown/Markdown";
 import { Elapsed } from "../plan/StepList";
 import { Problem, RoomSection } from "../rooms/parts";
+import { runStart, type AutoWork } from "../rooms/runTarget";
 import { Schedules } from "../rooms/Schedules";
+import { WorkShown } from "../rooms/WorkShown";
 import type { SessionId } from "../session/id";
 import { duration, t } from "../texts/t";
 import { Button, Empty, errorWords, Failure, Loading, sentence, Time } from "../ui/basics";
@@ -31,11 +33,12 @@ export function RunsRoom(): ReactNode {
   const failed = [goals, tasks, runs, schedules].find((query) => query.isError);
   if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
   if (!goals.data || !tasks.data || !runs.data || !schedules.data) return <Loading />;
+  const work: AutoWork = { goals: goals.data, tasks: tasks.data, runs: runs.data, schedules: schedules.data };
   return (
     <div className="room">
       <div className="room-column">
         <RoomSection title={t("runs.title")}>
-          <StartRun session={session} goals={goals.data} tasks={tasks.data} />
+          <StartRun session={session} work={work} />
           {runs.data.length === 0 && (
             <Empty title={t("runs.none")}>
               <p>{t("runs.noneWords")}</p>
@@ -45,42 +48,43 @@ export function RunsRoom(): ReactNode {
             {[...runs.data]
               .sort((a, b) => b.number - a.number)
               .map((run) => (
-                <RunCard key={run.id} session={session} run={run} goals={goals.data} tasks={tasks.data} />
+                <RunCard key={run.id} session={session} run={run} work={work} />
               ))}
           </div>
         </RoomSection>
-        <Schedules session={session} schedules={schedules.data} goals={goals.data} />
+        <Schedules session={session} work={work} />
       </div>
     </div>
   );
 }
 
-function StartRun({ session, goals, tasks }: { session: SessionId; goals: readonly Goal[]; tasks: readonly Task[] }): ReactNode {
+function StartRun({ session, work }: { session: SessionId; work: AutoWork }): ReactNode {
+  const { goals, tasks } = work;
   const [on, setOn] = useState("");
   const client = useQueryClient();
   const key = useKey();
   const active = goals.filter((goal) => goal.status === "active");
   const open = tasks.filter((task) => task.status === "open");
   const signing = useSigning(useNeeds(session)?.starts, "run");
-  const start = () => {
-    const [kind, id] = on.split(":");
-    const target: RunTarget = kind === "goal" && id ? { goalId: id } : kind === "task" && id ? { taskId: id } : {};
-    const named = goals.find((one) => one.id === target.goalId) ?? tasks.find((one) => one.id === target.taskId);
-    void signing.begin({
+  const signable = (from: AutoWork): Signable => {
+    const { target, goal, task, digest } = runStart(on, from);
+    return {
       title: t("runs.start"),
       send: t("runs.start"),
-      shown: <p>{named ? <Visible text={named.title} /> : t("runs.onFirst")}</p>,
-      act: startRunAct(session, target),
+      shown: goal || task ? <WorkShown goal={goal} task={task} /> : <p>{t("runs.onFirst")}</p>,
+      act: startRunAct(session, target, digest),
       perform: async (proof) => {
         try {
-          await startRun(session, target, key.of(on), proof);
+          await startRun(session, target, key.of(target), proof, digest);
           key.renew();
         } finally {
           void client.invalidateQueries({ queryKey: ["auto", session] });
         }
       },
-    });
+      reload: async () => signable(await loadWork(client, session)),
+    };
   };
+  const start = () => void signing.begin(signable(work));
   const nothing = active.length === 0 && open.length === 0;
   return (
     <>
@@ -118,6 +122,10 @@ function StartRun({ session, goals, tasks }: { session: SessionId; goals: readon
   );
 }
 
+function workOf(run: Run, { goals, tasks }: AutoWork) {
+  return { goal: goals.find((one) => one.id === run.goalId), task: tasks.find((one) => one.id === run.taskId) };
+}
+
 type RunState = "running" | "paused" | "interrupted" | "completed" | "failed" | "stopped";
 const LOOKS: Record<RunState, [Tone, Shape]> = {
   running: ["running", "dots"],
@@ -128,27 +136,32 @@ const LOOKS: Record<RunState, [Tone, Shape]> = {
   stopped: ["quiet", "minus"],
 };
 
-function RunCard({ session, run, goals, tasks }: { session: SessionId; run: Run; goals: readonly Goal[]; tasks: readonly Task[] }): ReactNode {
+function RunCard({ session, run, work }: { session: SessionId; run: Run; work: AutoWork }): ReactNode {
   const client = useQueryClient();
   const [key] = useState(newId);
-  const goal = goals.find((one) => one.id === run.goalId);
-  const task = tasks.find((one) => one.id === run.taskId);
+  const { goal, task } = workOf(run, work);
   const signing = useSigning(useNeeds(session)?.starts, "run");
+  const signable = (to: RunChoice, now: Run, from: AutoWork): Signable => ({
+    title: t("sign.resumeRun", { n: now.number }),
+    send: t("sign.resumeRun", { n: now.number }),
+    shown: <WorkShown {...workOf(now, from)} />,
+    act: to === "resume" ? resumeRunAct(session, now) : undefined,
+    perform: async (proof) => {
+      try {
+        await changeRun(session, now, to, `${key}-${to}-${now.activeAt}`, proof);
+      } finally {
+        void client.invalidateQueries({ queryKey: ["auto", session] });
+        void client.invalidateQueries({ queryKey: ["inbox"] });
+      }
+    },
+    reload: async () => {
+      const loaded = await loadWork(client, session);
+      const found = loaded.runs.find((one) => one.id === now.id);
+      return found && signable(to, found, loaded);
+    },
+  });
   const change = async (to: RunChoice) => {
-    const problem = await signing.begin({
-      title: t("sign.resumeRun", { n: run.number }),
-      send: t("sign.resumeRun", { n: run.number }),
-      shown: <p>{task ? <Visible text={task.title} /> : goal && <Visible text={goal.title} />}</p>,
-      act: to === "resume" ? resumeRunAct(session, run.id) : undefined,
-      perform: async (proof) => {
-        try {
-          await changeRun(session, run.id, to, `${key}-${to}-${run.activeAt}`, proof);
-        } finally {
-          void client.invalidateQueries({ queryKey: ["auto", session] });
-          void client.invalidateQueries({ queryKey: ["inbox"] });
-        }
-      },
-    });
+    const problem = await signing.begin(signable(to, run, work));
     if (problem !== undefined) say(errorWords(problem), { tone: "failed" });
   };
   const state = run.state as RunState;

@@ -11,6 +11,7 @@ import { PlanPanel, PlanStrip } from "../plan/PlanPanel";
 import { deleteAfterAMoment } from "../session/deleting";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { useSessionName } from "../session/SessionName";
+import { usePageActions } from "../shell/pageActions";
 import { PageHead } from "../shell/Shell";
 import { t } from "../texts/t";
 import { Button, Empty, errorWords, Failure, IconButton, Loading } from "../ui/basics";
@@ -50,6 +51,10 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
   const found = sessions.data?.pages.flatMap((page) => page.sessions).find((one) => sessionIdOf(one) === session);
   const name = useSessionName(session);
   const mode = control.data?.planMode;
+  usePageActions([
+    { id: "rename", label: t("sessions.rename"), icon: "edit", act: () => setRenaming(true) },
+    { id: "delete", label: t("sessions.delete"), icon: "trash", act: () => setAsking(true) },
+  ]);
   return (
     <>
       <PageHead
@@ -101,11 +106,18 @@ function Rooms({ session }: { session: SessionId }): ReactNode {
   const commands = useQuery(commandsQuery).data ?? [];
   const knows = (name: string) => commands.some((command) => command.name === name || command.name.startsWith(`${name} `));
   const hasWorkbook = workbook !== undefined && (workbook.current !== null || workbook.archives.length > 0 || workbook.on);
-  const room = (to: "/s/$session/goals" | "/s/$session/runs" | "/s/$session/memory" | "/s/$session/workbook" | "/s/$session/files" | "/s/$session/journal", words: string) => (
-    <Link to={to} params={{ session }} activeProps={{ "aria-current": "page" }}>
-      {words}
-    </Link>
-  );
+  const rooms = [
+    ["/s/$session", t("rooms.chat"), true],
+    ["/s/$session/goals", t("rooms.goals"), knows("/goal")],
+    ["/s/$session/runs", t("rooms.runs"), knows("/auto")],
+    ["/s/$session/memory", t("rooms.memory"), knows("/memory")],
+    ["/s/$session/workbook", t("rooms.workbook"), hasWorkbook],
+    ["/s/$session/files", t("rooms.files"), knows("/changes")],
+    ["/s/$session/journal", t("rooms.journal"), true],
+  ] as const;
+  const shown = rooms.filter(([, , isThere]) => isThere);
+  const navigate = useNavigate();
+  usePageActions(shown.map(([to, words]) => ({ id: to, label: t("palette.show", { view: words }), icon: "list", act: () => void navigate({ to, params: { session } }) })));
   // On a phone the rooms scroll sideways; the one that is open is in view.
   const list = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
@@ -114,15 +126,11 @@ function Rooms({ session }: { session: SessionId }): ReactNode {
   }, [pathname, commands.length, hasWorkbook]);
   return (
     <nav className="segments" aria-label={t("rooms.title")} ref={list}>
-      <Link to="/s/$session" params={{ session }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
-        {t("rooms.chat")}
-      </Link>
-      {knows("/goal") && room("/s/$session/goals", t("rooms.goals"))}
-      {knows("/auto") && room("/s/$session/runs", t("rooms.runs"))}
-      {knows("/memory") && room("/s/$session/memory", t("rooms.memory"))}
-      {hasWorkbook && room("/s/$session/workbook", t("rooms.workbook"))}
-      {knows("/changes") && room("/s/$session/files", t("rooms.files"))}
-      {room("/s/$session/journal", t("rooms.journal"))}
+      {shown.map(([to, words]) => (
+        <Link key={to} to={to} params={{ session }} activeOptions={{ exact: to === "/s/$session" }} activeProps={{ "aria-current": "page" }}>
+          {words}
+        </Link>
+      ))}
     </nav>
   );
 }

@@ -87,11 +87,13 @@ function At({ steps }: { steps: readonly number[] }): ReactNode {
 }
 
 /** The same in a few words, for a button. */
-export function coversWords({ commands, deletions, files, tools }: Covered): string[] {
+export function coversWords({ commands, deletions, files, tools, hosts, areHostsFromText }: Covered): string[] {
   return [
     commands.length > 0 ? t("covers.commands", { count: commands.length }) : "",
     deletions.length > 0 ? t("covers.deletions", { count: deletions.length }) : "",
     files.length > 0 ? t("covers.files", { count: files.length }) : "",
     tools.length > 0 ? t("covers.tools", { count: tools.length }) : "",
+    // A text names hosts also to read there: they stand in front of it, and are not what is done.
+    hosts.length > 0 && !areHostsFromText ? t("covers.hosts", { count: hosts.length }) : "",
   ].filter((words) => words !== "");
 }

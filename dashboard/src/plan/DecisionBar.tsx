@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 
-import { ApiProblem } from "../api/client";
+import type { ApiProblem } from "../api/client";
 import { actChallenge, continueAct } from "../api/acts";
 import { passkeyChallenge, type Approve, type DecidedPlan, type PlanDecision, type Resume } from "../api/decisions";
 import { reviewQuery } from "../api/review";
@@ -10,10 +10,12 @@ import type { Plan } from "../api/types";
 import { signActWithPasskey, signWithPasskey } from "../approval/passkeys";
 import { remembered } from "../approval/remembered";
 import { SignatureNote } from "../approval/SignatureNote";
+import { isStale } from "../approval/useSigning";
 import { VerifyDialog } from "../approval/VerifyDialog";
 import { UnsentDialog } from "../review/UnsentDialog";
 import { useReview } from "../review/useReview";
 import { useKeys } from "../shell/keys";
+import { usePageActions } from "../shell/pageActions";
 import { list, t } from "../texts/t";
 import { Banner, Button, errorWords, IconButton } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
@@ -67,6 +69,12 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const comments = unsent.length;
   const wasShown = useWasShown(shown.digest);
 
+  // What was to be signed is not what the server has: the page shows that, and the person begins again.
+  const closeIfStale = (problem: unknown) => {
+    if (!isStale(problem)) return;
+    setVerifying(false);
+    setContinuing(undefined);
+  };
   const decision = useDecision(plan, (decided: DecidedPlan, made) => {
     setAsking(undefined);
     setVerifying(false);
@@ -78,15 +86,15 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     if (decided.notCarriedOut !== undefined) say(t("decision.notCarriedOut", { why: decided.notCarriedOut }), { for: 12_000 });
     // Asking for changes in an agents' plan opens the plan that replaces it.
     if (made.kind === "revise" && decided.id !== plan.id) void navigate({ to: "/p/$plan", params: { plan: decided.id } });
-  });
+  }, closeIfStale);
 
   const action = (name: string) => plan.actions.find((one) => one.name === name);
   const has = (name: string) => action(name) !== undefined;
-  const isStale = has("approve") && shown.digest !== plan.digest;
+  const isOld = has("approve") && shown.digest !== plan.digest;
   const out = canSelect(shown) ? leftOut(shown.steps, unticked) : [];
   const kept = shown.steps.length - out.length;
   const covers = useCovered(shown, out);
-  const off = isStale
+  const off = isOld
     ? t("approve.offStale", { version: plan.version })
     : !wasShown
       ? t("approve.offUnread")
@@ -119,13 +127,18 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   const resume = (label: string, made: Resume) => {
     const given = remembered();
     if (!needsVerified || made.choice === "stop") decision.send(made);
-    else if (given === undefined) setContinuing({ label, made });
-    else decision.send({ ...made, ...given });
+    else if (given === undefined) setContinuing({ label, made: { ...made, digest: shown.digest } });
+    else decision.send({ ...made, digest: shown.digest, ...given });
   };
   const continueWithPasskey = async (made: Resume, approver: string) => {
     const act = continueAct(plan.id, made);
-    const passkey = act && (await signActWithPasskey(await actChallenge(act, approver)));
-    if (passkey !== undefined) decision.send({ ...made, approver, passkey });
+    try {
+      const passkey = act && (await signActWithPasskey(await actChallenge(act, approver)));
+      if (passkey !== undefined) decision.send({ ...made, approver, passkey });
+    } catch (error) {
+      if (!isStale(error)) throw error;
+      decision.refuse(made, error);
+    }
   };
   const approve = async () => {
     const count = review === null ? await client.ensureQueryData(reviewQuery(plan.id)).then((loaded) => loaded.comments.length, () => 0) : comments;
@@ -134,8 +147,13 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
   };
   const withPasskey = async (approver: string) => {
     const asked = { ...approval(), approver };
-    const passkey = await signWithPasskey(await passkeyChallenge(plan.id, asked));
-    if (passkey !== undefined) decision.send({ ...asked, passkey });
+    try {
+      const passkey = await signWithPasskey(await passkeyChallenge(plan.id, asked));
+      if (passkey !== undefined) decision.send({ ...asked, passkey });
+    } catch (error) {
+      if (!isStale(error)) throw error;
+      decision.refuse(asked, error);
+    }
   };
 
   useKeys(
@@ -147,6 +165,18 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     !compact || has("approve"),
   );
 
+  const direct = plan.actions.flatMap(({ name, label }) => {
+    const made = decisionOf(plan, name);
+    return made === undefined ? [] : [{ label, made }];
+  });
+  const asks = has("begin") ? [] : plan.actions.flatMap(({ name, label }) => (name === "revise" || name === "reject" || name === "cancel" ? [{ name, label } as const] : []));
+  usePageActions([
+    // The palette leads to Approve, and does not approve: what it covers stands beside the button.
+    ...(has("approve") ? [{ id: "approve", label: t("palette.goApprove"), icon: "check" as const, key: "a", act: () => approveButton.current?.focus() }] : []),
+    ...direct.map(({ label, made }) => ({ id: label, label, icon: made.choice === "stop" ? ("stop" as const) : ("run" as const), act: () => resume(label, made) })),
+    ...asks.map(({ name, label }) => ({ id: name, label, icon: name === "revise" ? ("comment" as const) : ("close" as const), ...(name === "revise" ? { key: "r" } : {}), act: () => setAsking(name) })),
+  ]);
+
   if (has("begin")) return <Ended plan={plan} />;
 
   const more: MenuItem[] = [];
@@ -155,14 +185,10 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
     if (name === "reject" || name === "cancel") more.push({ label, icon: name === "reject" ? "close" : "stop", danger: true, act: () => setAsking(name) });
   }
   if (!has("cancel")) more.push({ label: t("ask.cancel.send"), icon: "stop", danger: true, act: () => setAsking("cancel") });
-  const direct = plan.actions.flatMap(({ name, label }) => {
-    const made = decisionOf(plan, name);
-    return made === undefined ? [] : [{ label, made }];
-  });
 
   return (
     <section className="decision" data-compact={compact || undefined} data-grown={isGrown || undefined} aria-label={t("decision.title")}>
-      {isStale && (
+      {isOld && (
         <Banner
           tone="waiting"
           icon="warning"
@@ -175,7 +201,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
           {t("approve.stale", { version: plan.version, shown: shown.version })}
         </Banner>
       )}
-      {has("approve") && !isStale && !wasShown && (
+      {has("approve") && !isOld && !wasShown && (
         <p className="decision-why" role="status">
           {t("approve.offUnread")}
         </p>
@@ -199,7 +225,7 @@ export function DecisionBar({ plan, shown, unticked, areCommentsShown = false, o
         <div className="decision-buttons">
           {has("approve") && (
             <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={() => void approve()} aria-describedby="covers" aria-keyshortcuts="a">
-              {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(shown, out.length, comments, coversWords(covers))}
+              {sending("approve") ? t("approve.sending") : isOld ? t("approve.plain", { version: shown.version }) : approveLabel(shown, out.length, comments, coversWords(covers))}
             </Button>
           )}
           {has("approve") && plan.steps.length > 1 && (
@@ -334,7 +360,7 @@ function Outcome({ decision, plan }: { decision: ReturnType<typeof useDecision>;
   }
   if (state.phase !== "refused") return null;
   const problem = state.problem;
-  const isStale = problem instanceof ApiProblem && problem.code === "STALE_APPROVAL";
+  const newer = isStale(problem) && state.decision.kind === "approve" ? ((problem as ApiProblem).plan?.version ?? plan.version) : undefined;
   return (
     <Banner
       tone="failed"
@@ -345,7 +371,7 @@ function Outcome({ decision, plan }: { decision: ReturnType<typeof useDecision>;
         </Button>
       }
     >
-      {isStale ? t("decision.stale", { version: problem.plan?.version ?? plan.version }) : t("decision.refused", { what: t(`decision.name.${state.decision.kind}`), why: errorWords(problem) })}
+      {newer !== undefined ? t("decision.stale", { version: newer }) : t("decision.refused", { what: t(`decision.name.${state.decision.kind}`), why: errorWords(problem) })}
     </Banner>
   );
 }

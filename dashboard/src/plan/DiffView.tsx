@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Change, DiffLine, Piece, PlanDiff } from "../api/types";
 import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
+import { sign } from "./diffSize";
 
 /** The difference between two versions: what changed in words, then the text line by line. */
 export function DiffView({ diff }: { diff: PlanDiff }): ReactNode {
@@ -25,12 +26,6 @@ export function Changes({ changes }: { changes: readonly Change[] }): ReactNode 
       ))}
     </ul>
   );
-}
-
-function sign(change: Change): "added" | "removed" | "changed" {
-  if (/Added$/.test(change.kind)) return "added";
-  if (/Removed$/.test(change.kind)) return "removed";
-  return "changed";
 }
 
 function ChangeWords({ change }: { change: Change }): ReactNode {
@@ -148,36 +143,4 @@ function Pieces({ pieces, mark }: { pieces: readonly Piece[]; mark: "added" | "r
       <Visible key={index} text={piece.text} />
     ),
   );
-}
-
-export interface DiffSize {
-  added: number;
-  removed: number;
-}
-
-/** `+12 −3`. Lines where there are lines, else changes. */
-export function diffSize(diff: PlanDiff): DiffSize {
-  if (diff.lines.length > 0) {
-    return {
-      added: diff.lines.filter((line) => line.mark === "added").length,
-      removed: diff.lines.filter((line) => line.mark === "removed").length,
-    };
-  }
-  return {
-    added: diff.changes.filter((change) => sign(change) !== "removed").length,
-    removed: diff.changes.filter((change) => sign(change) !== "added").length,
-  };
-}
-
-export function SizeBadge({ size }: { size: DiffSize }): ReactNode {
-  return (
-    <span className="size" title={t("diff.size", { added: size.added, removed: size.removed })}>
-      <span className="plus">+{size.added}</span> <span className="minus">−{size.removed}</span>
-    </span>
-  );
-}
-
-/** The lines of the newer text that are not in the older one. */
-export function changedLines(diff: PlanDiff): Set<number> {
-  return new Set(diff.lines.filter((line) => line.mark === "added").map((line) => line.to));
 }

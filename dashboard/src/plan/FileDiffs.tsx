@@ -6,7 +6,7 @@ import { t } from "../texts/t";
 import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
-import { SizeBadge } from "./DiffView";
+import { SizeBadge } from "./diffSize";
 import { parseUnifiedDiff, type DiffRow } from "./unifiedDiff";
 
 /** Longer differences are folded to their first lines. */

@@ -14,7 +14,7 @@ import { PlanBadge, planState, StateDot } from "../ui/status";
 import { say } from "../ui/toasts";
 import { Covers } from "./Covers";
 import { DecisionBar } from "./DecisionBar";
-import { diffSize, SizeBadge } from "./DiffView";
+import { diffSize, SizeBadge } from "./diffSize";
 import { canSelect, leftOut } from "./selection";
 import { StepList } from "./StepList";
 import { useShownVersion } from "./useShownVersion";

@@ -128,7 +128,7 @@ export function planDetails(plan: Pick<Plan, "details">): Details {
 }
 
 /** The parts of the plan, each with its place in the page. */
-export function usePlanOutline(plan: Plan): { depth: number; text: string; anchor: string }[] {
+export function usePlanOutline(plan: Plan, counts: ReadonlyMap<string, number>): { depth: number; text: string; anchor: string }[] {
   return useMemo(() => {
     if (plan.style === "document") {
       return outline(parse(plan.markdown)).map((item: OutlineItem) => ({ depth: item.depth, text: item.text, anchor: `line-${item.line}` }));
@@ -137,8 +137,9 @@ export function usePlanOutline(plan: Plan): { depth: number; text: string; ancho
     const parts: { depth: number; text: string; anchor: string }[] = [];
     if (details.goal !== undefined) parts.push({ depth: 1, text: t("plan.goal"), anchor: "goal" });
     parts.push({ depth: 1, text: t("steps.title"), anchor: "steps" });
-    if (plan.steps.length <= 30) {
-      for (const step of plan.steps) {
+    // Of many steps those are listed that have comments.
+    for (const step of plan.steps) {
+      if (plan.steps.length <= MAX_LISTED || counts.has(`step-row-${step.position}`)) {
         const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments);
         const words = call ? [call.words, call.detail ?? ""].join(" ") : step.description;
         parts.push({ depth: 2, text: `${step.position}. ${words}`, anchor: `step-row-${step.position}` });
@@ -146,5 +147,8 @@ export function usePlanOutline(plan: Plan): { depth: number; text: string; ancho
     }
     for (const name of LISTS) if (details[name].length > 0) parts.push({ depth: 1, text: t(`plan.list.${name}`), anchor: name });
     return parts;
-  }, [plan]);
+  }, [plan, counts]);
 }
+
+/** How many steps the outline lists. */
+const MAX_LISTED = 30;

@@ -6,7 +6,7 @@ import type { CallPreview, Plan } from "../api/types";
 import { t } from "../texts/t";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
-import { SizeBadge } from "./DiffView";
+import { SizeBadge } from "./diffSize";
 import { DiffRows } from "./FileDiffs";
 import { diffLines } from "./lineDiff";
 import type { DiffRow } from "./unifiedDiff";

@@ -16,12 +16,15 @@ import { setViewed, viewedOf } from "./viewed";
 export function RenderedDiff({ plan, from, to }: { plan: Plan; from: number; to: number }): ReactNode {
   const before = useQuery(planVersionQuery(plan.id, from));
   const after = useQuery(planVersionQuery(plan.id, to));
-  const changes = useMemo(() => (before.data && after.data ? partChanges(planParts(before.data), planParts(after.data)) : undefined), [before.data, after.data]);
+  const changes = useMemo(() => {
+    if (!before.data || !after.data) return undefined;
+    return partChanges(planParts(before.data), planParts(after.data)).map((change) => (change.mark === "same" ? change : { ...change, key: changeKey(change) }));
+  }, [before.data, after.data]);
   const [viewed, setShown] = useState(() => viewedOf(plan.id));
   const failed = before.isError ? before : after.isError ? after : undefined;
   if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
   if (!changes) return <Loading />;
-  const keys = changes.flatMap((change) => (change.mark === "changed" ? [changeKey(change)] : []));
+  const keys = changes.flatMap((change) => (change.mark === "changed" ? [change.key] : []));
   if (keys.length === 0) return <p className="secondary">{t("diff.none")}</p>;
   return (
     <WholeContext value={true}>
@@ -37,7 +40,7 @@ export function RenderedDiff({ plan, from, to }: { plan: Plan; from: number; to:
               </li>
             );
           }
-          const key = changeKey(change);
+          const { key } = change;
           const isViewed = viewed.has(key);
           const kind = change.before === undefined ? "added" : change.after === undefined ? "removed" : "changed";
           return (

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Step } from "../api/types";
 import { covered } from "./covers";
+import { coversWords } from "./Covers";
 
 const step = (position: number, more: Partial<Step>): Step => ({ id: `s${position}`, position, description: `step ${position}`, status: "PENDING", ...more });
 
@@ -25,9 +26,11 @@ test("recorded calls are named by what they do, wherever they stand", () => {
     tools: [{ name: "mail__send", steps: [6, 7] }],
     reads: 1,
     hosts: ["a.example", "docs.example.org", "host.example"],
+    areHostsFromText: false,
     needs: undefined,
   });
   expect(covered({ style: "collect", markdown: "", steps }, new Set([3, 4, 6])).commands).toEqual([]);
+  expect(coversWords(covered({ style: "collect", markdown: "", steps }))).toEqual(["1 command", "1 deletion", "2 files changed", "1 other tool", "3 hosts named"]);
 });
 
 test("every command of every step of an agents' plan counts", () => {
@@ -44,6 +47,8 @@ test("a document covers the shell lines with a sign, and no others", () => {
     commands: [{ line: "make" }, { line: "git push" }, { line: "indented" }],
     hosts: ["a.example"],
   });
+  // A text names hosts also to read there.
+  expect(coversWords(covered({ style: "document", markdown, steps: [] }))).toEqual(["3 commands"]);
 });
 
 test("the block of a document that says what its work needs is shown as it is written", () => {

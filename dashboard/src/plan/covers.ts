@@ -13,6 +13,8 @@ export interface Covered {
   reads: number;
   /** Hosts that its calls, commands and text name. */
   hosts: string[];
+  /** The hosts are named in a text, and not by what is done. */
+  areHostsFromText: boolean;
   /** The block of a document that says what its work needs, as it is written. */
   needs: string | undefined;
 }
@@ -32,7 +34,7 @@ const ONLY_READS: ReadonlySet<string> = new Set(["list_files", "glob_files", "gr
 
 /** `out` are the positions of the steps that are left out. */
 export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: ReadonlySet<number> = new Set()): Covered {
-  const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [], needs: undefined };
+  const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [], areHostsFromText: plan.style === "document", needs: undefined };
   const hosts = new Set<string>();
   if (plan.style === "document") {
     const root = parse(plan.markdown);

@@ -4,6 +4,7 @@ import type { Plan, Step } from "../api/types";
 import { parse } from "../markdown/parse";
 import { diffLines } from "./lineDiff";
 import { planDetails } from "./PlanText";
+import { sha256 } from "./sha256";
 
 /** A piece of a plan that a person looks at by itself: a step, a paragraph, an item of a list. */
 export interface PlanPart {
@@ -95,9 +96,7 @@ function similar(a: PlanPart, b: PlanPart): boolean {
   return both > 0 && both * 3 >= Math.min(left.size, right.size);
 }
 
-/** What a mark "viewed" is about: it holds until this change is another one. */
+/** What a mark "viewed" is about: it holds until this change is another one. No other change can be written that has the same key. */
 export function changeKey(change: { before: PlanPart | undefined; after: PlanPart | undefined }): string {
-  let hash = 5381;
-  for (const letter of JSON.stringify([change.before?.key, change.after?.key])) hash = (Math.imul(hash, 33) ^ (letter.codePointAt(0) ?? 0)) >>> 0;
-  return hash.toString(36);
+  return sha256(JSON.stringify([change.before?.key ?? null, change.after?.key ?? null]));
 }

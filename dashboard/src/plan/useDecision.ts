@@ -21,7 +21,7 @@ export type Deciding =
   | { phase: "unknown"; decision: PlanDecision; key: string }
   | { phase: "refused"; decision: PlanDecision; problem: unknown };
 
-export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decision: PlanDecision) => void) {
+export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decision: PlanDecision) => void, onRefused?: (problem: unknown) => void) {
   const [state, setState] = useState<Deciding>({ phase: "idle" });
   const client = useQueryClient();
   const current = useRef(true);
@@ -72,11 +72,20 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
       forgetWrong(error);
       if (!current.current) return;
       if (error instanceof NoAnswer || (error instanceof ApiProblem && error.status >= 500)) setState({ phase: "unknown", decision, key });
-      else setState({ phase: "refused", decision, problem: error });
+      else refused(decision, error);
     } finally {
-      for (const queryKey of [["plan", plan.id], ["plan-control-state", sessionIdOf(plan)], ["inbox"], ["sessions"]]) {
-        void client.invalidateQueries({ queryKey });
-      }
+      reload();
+    }
+  }
+
+  function refused(decision: PlanDecision, problem: unknown): void {
+    setState({ phase: "refused", decision, problem });
+    onRefused?.(problem);
+  }
+
+  function reload(): void {
+    for (const queryKey of [["plan", plan.id], ["plan-control-state", sessionIdOf(plan)], ["inbox"], ["sessions"]]) {
+      void client.invalidateQueries({ queryKey });
     }
   }
 
@@ -85,6 +94,11 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     send: (decision: PlanDecision) => void send(decision),
     sendAgain: () => {
       if (state.phase === "unknown") void send(state.decision, state.key);
+    },
+    /** What was to be signed was refused before there was anything to send. */
+    refuse: (decision: PlanDecision, problem: unknown) => {
+      refused(decision, problem);
+      reload();
     },
     clear: () => setState({ phase: "idle" }),
   };

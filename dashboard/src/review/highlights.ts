@@ -19,6 +19,9 @@ interface Registry {
 
 const NAMES = ["review-comment", "review-strike", "review-sent", "review-active"] as const;
 
+/** The parts of a plan that its outline lists. Other elements have ids, too. */
+const OUTLINED = '[id^="line-"], [id^="step-row-"], section[id]';
+
 /**
  * Finds the words of the comments in the text and marks them without changing the page, where the browser can. `sent` are those of
  * earlier rounds: what is still there is marked, too.
@@ -33,7 +36,7 @@ export function useCommentPlaces(root: RefObject<HTMLElement | null>, comments: 
     const words = element.textContent ?? "";
     const found = new Map<string, Range>();
     const inParts = new Map<string, number>();
-    const parts = [...element.querySelectorAll<HTMLElement>("[id]")];
+    const parts = [...element.querySelectorAll<HTMLElement>(OUTLINED)];
     for (const comment of [...comments, ...sent]) {
       const place = findAnchor(words, comment.anchor);
       const range = place && rangeOf(element, place.start, place.end);

@@ -2,11 +2,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useState, type ReactNode } from "react";
 
 import { addScheduleAct, resumeScheduleAct } from "../api/acts";
-import { addSchedule, deleteSchedule, switchSchedule, type NewSchedule } from "../api/auto";
+import { addSchedule, deleteSchedule, loadWork, switchSchedule, type NewSchedule } from "../api/auto";
 import { newId } from "../api/newId";
 import type { Goal, Schedule } from "../api/types";
 import { useKey } from "../api/useKey";
-import { useNeeds, useSigning } from "../approval/useSigning";
+import { useNeeds, useSigning, type Signable } from "../approval/useSigning";
 import type { SessionId } from "../session/id";
 import { exactTimeIn, t } from "../texts/t";
 import { Button, Empty, errorWords, IconButton } from "../ui/basics";
@@ -15,8 +15,11 @@ import { Menu } from "../ui/Menu";
 import { StateMark, type Shape, type Tone } from "../ui/status";
 import { say } from "../ui/toasts";
 import { Confirm, Problem, RoomSection } from "./parts";
+import type { AutoWork } from "./runTarget";
+import { WorkShown } from "./WorkShown";
 
-export function Schedules({ session, schedules, goals }: { session: SessionId; schedules: readonly Schedule[]; goals: readonly Goal[] }): ReactNode {
+export function Schedules({ session, work }: { session: SessionId; work: AutoWork }): ReactNode {
+  const { schedules, goals } = work;
   const [adding, setAdding] = useState(false);
   const signing = useSigning(useNeeds(session)?.starts, "schedule");
   return (
@@ -39,7 +42,7 @@ export function Schedules({ session, schedules, goals }: { session: SessionId; s
       )}
       <ul className="rows">
         {schedules.map((schedule) => (
-          <ScheduleRow key={schedule.id} session={session} schedule={schedule} />
+          <ScheduleRow key={schedule.id} session={session} schedule={schedule} work={work} />
         ))}
       </ul>
     </RoomSection>
@@ -49,19 +52,30 @@ export function Schedules({ session, schedules, goals }: { session: SessionId; s
 type ScheduleState = "active" | "paused" | "ended";
 const LOOKS: Record<ScheduleState, [Tone, Shape]> = { active: ["running", "half"], paused: ["waiting", "pause"], ended: ["quiet", "minus"] };
 
-function ScheduleRow({ session, schedule }: { session: SessionId; schedule: Schedule }): ReactNode {
+function ScheduleRow({ session, schedule, work }: { session: SessionId; schedule: Schedule; work: AutoWork }): ReactNode {
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
   const reload = () => client.invalidateQueries({ queryKey: ["auto", session] });
   const signing = useSigning(useNeeds(session)?.starts, "schedule");
+  const signable = (to: "pause" | "resume", now: Schedule, from: AutoWork): Signable => ({
+    title: t("sign.resumeSchedule", { n: now.number }),
+    send: t("schedules.resume"),
+    shown: (
+      <>
+        <ScheduleTerms {...now} />
+        <WorkShown goal={from.goals.find((one) => one.id === now.goalId)} task={from.tasks.find((one) => one.id === now.taskId)} />
+      </>
+    ),
+    act: to === "resume" ? resumeScheduleAct(session, now) : undefined,
+    perform: (proof) => switchSchedule(session, now, to, newId(), proof).finally(reload),
+    reload: async () => {
+      const loaded = await loadWork(client, session);
+      const found = loaded.schedules.find((one) => one.id === now.id);
+      return found && signable(to, found, loaded);
+    },
+  });
   const change = async (to: "pause" | "resume") => {
-    const problem = await signing.begin({
-      title: t("sign.resumeSchedule", { n: schedule.number }),
-      send: t("schedules.resume"),
-      shown: <ScheduleTerms {...schedule} />,
-      act: to === "resume" ? resumeScheduleAct(session, schedule.id) : undefined,
-      perform: (proof) => switchSchedule(session, schedule.id, to, newId(), proof).finally(reload),
-    });
+    const problem = await signing.begin(signable(to, schedule, work));
     if (problem !== undefined) say(errorWords(problem), { tone: "failed" });
   };
   const state = schedule.status as ScheduleState;
@@ -99,11 +113,12 @@ function ScheduleRow({ session, schedule }: { session: SessionId; schedule: Sche
   );
 }
 
-/** What is done, and when. */
-function ScheduleTerms({ title, cron, timeZone }: { title: string; cron: string; timeZone: string }): ReactNode {
+/** What is done, when, and how often at most. */
+function ScheduleTerms({ title, cron, timeZone, maxExecutions }: { title: string; cron: string; timeZone: string; maxExecutions?: number | null }): ReactNode {
   return (
     <p>
       <Visible text={title} /> <code>{cron}</code> <span className="secondary">{timeZone}</span>
+      {typeof maxExecutions === "number" && <span className="secondary"> {t("schedules.atMost", { count: maxExecutions })}</span>}
     </p>
   );
 }
@@ -133,7 +148,12 @@ function NewScheduleForm({ session, goals, onDone }: { session: SessionId; goals
     void signing.begin({
       title: t("schedules.new"),
       send: t("schedules.add"),
-      shown: <ScheduleTerms {...schedule} />,
+      shown: (
+        <>
+          <ScheduleTerms {...schedule} />
+          <WorkShown goal={goals.find((one) => one.id === goal)} />
+        </>
+      ),
       act: addScheduleAct(session, schedule),
       perform: async (proof) => {
         await addSchedule(session, schedule, key.of(schedule), proof);

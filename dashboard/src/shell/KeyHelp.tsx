@@ -21,6 +21,7 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
       ["j", "keys.next"],
       ["k", "keys.previous"],
       ["Enter", "keys.open"],
+      ["o", "keys.page"],
       ["x", "keys.pick"],
       ["s", "keys.notNow"],
     ],
@@ -37,12 +38,21 @@ const GROUPS: readonly { title: TextKey; keys: readonly (readonly [string, TextK
       [`${MOD}Enter`, "keys.send"],
     ],
   },
+  {
+    title: "keys.ask",
+    keys: [
+      ["1", "keys.once"],
+      ["2", "keys.forPlan"],
+      ["3", "keys.always"],
+      ["n", "keys.no"],
+    ],
+  },
 ];
 
 export function KeyHelp({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
   return (
     <Dialog open={open} onClose={onClose} title={t("keys.title")}>
-      <div className="key-help">
+      <div className="key-help" role="group" aria-label={t("keys.title")} tabIndex={0}>
         {GROUPS.map((group) => (
           <section key={group.title}>
             <h3>{t(group.title)}</h3>

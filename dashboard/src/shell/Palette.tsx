@@ -9,6 +9,7 @@ import { t } from "../texts/t";
 import { visible } from "../ui/hidden";
 import { Dialog } from "../ui/Dialog";
 import { Icon, type IconName } from "../ui/Icon";
+import { pageActions } from "./pageActions";
 import { sessionName, useNewSession } from "./Sidebar";
 import { applyTheme, theme } from "./theme";
 
@@ -34,6 +35,8 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
   const sessions = useInfiniteQuery(sessionsQuery);
   const inbox = useQuery(inboxQuery);
   const [search, setSearch] = useState("");
+  // What the page offered when the palette was opened: it is behind it.
+  const [here] = useState(pageActions);
   // The server knows sessions that the sidebar has not read yet.
   const asked = useDeferredValue(search.trim());
   const found = useInfiniteQuery({ ...sessionSearchQuery(asked), enabled: asked.length > 1, placeholderData: keepPreviousData });
@@ -48,6 +51,7 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       icon: "inbox" as const,
       act: () => void (isAboutPlan(item) ? navigate({ to: "/p/$plan", params: { plan: inboxPlan(item) } }) : navigate({ to: "/", search: { item: item.id } })),
     }));
+    const onPage = here.map(({ id, label, icon, key, act }) => ({ id: `h-${id}`, label, icon, act, about: key === undefined ? t("palette.here") : t("palette.hereKey", { key }) }));
     const acts: Choice[] = [
       { id: "a-new", label: t("sessions.new"), icon: "plus", act: () => begin.mutate() },
       { id: "a-inbox", label: t("inbox.title"), icon: "inbox", act: () => void navigate({ to: "/" }) },
@@ -71,10 +75,10 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       act: () => void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } }),
     }));
     const words = search.trim().toLowerCase().split(/\s+/);
-    return [...waiting, ...acts, ...listed]
+    return [...waiting, ...onPage, ...acts, ...listed]
       .filter((choice) => wanted.has(choice.id) || words.every((word) => `${choice.label} ${choice.about ?? ""}`.toLowerCase().includes(word)))
       .slice(0, 50);
-  }, [inbox.data, sessions.data, found.data, asked, search, navigate, begin, onHelp]);
+  }, [here, inbox.data, sessions.data, found.data, asked, search, navigate, begin, onHelp]);
 
   useEffect(() => {
     setAt(0);

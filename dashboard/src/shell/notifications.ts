@@ -25,11 +25,21 @@ export function useInboxNotifications(items: readonly InboxItem[] | undefined): 
     if (typeof Notification === "undefined" || Notification.permission !== "granted") return;
     for (const item of items) {
       if (before.has(inboxItemKey(item))) continue;
-      const notification = new Notification(inboxTitle(item), { body: visible(item.title), tag: inboxItemKey(item), icon: "/icon-192.png" });
+      const notification = notify(item);
+      if (!notification) return;
       notification.onclick = () => {
         window.focus();
         void (isAboutPlan(item) ? navigate({ to: "/p/$plan", params: { plan: inboxPlan(item) } }) : navigate({ to: "/", search: { item: item.id } }));
       };
     }
   }, [items, navigate]);
+}
+
+/** Browsers of phones have the class and forbid to use it in a page. */
+function notify(item: InboxItem): Notification | undefined {
+  try {
+    return new Notification(inboxTitle(item), { body: visible(item.title), tag: inboxItemKey(item), icon: "/icon-192.png" });
+  } catch {
+    return undefined;
+  }
 }

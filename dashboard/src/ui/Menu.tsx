@@ -1,7 +1,8 @@
-import * as Radix from "@radix-ui/react-dropdown-menu";
-import type { ReactNode } from "react";
+import { cloneElement, useState, type KeyboardEvent, type PointerEvent, type ReactElement, type ReactNode } from "react";
 
-import { Icon, type IconName } from "./Icon";
+import { t } from "../texts/t";
+import type { IconName } from "./Icon";
+import { say } from "./toasts";
 
 export interface MenuItem {
   label: string;
@@ -10,20 +11,43 @@ export interface MenuItem {
   act: () => void;
 }
 
-export function Menu({ trigger, items }: { trigger: ReactNode; items: readonly MenuItem[] }): ReactNode {
-  return (
-    <Radix.Root modal={false}>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content className="menu" align="end" sideOffset={4} collisionPadding={8}>
-          {items.map((item) => (
-            <Radix.Item key={item.label} className="menu-item" data-danger={item.danger || undefined} onSelect={() => item.act()}>
-              {item.icon && <Icon name={item.icon} />}
-              {item.label}
-            </Radix.Item>
-          ))}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
-  );
+type Loaded = typeof import("./MenuList").MenuList;
+let loaded: Loaded | undefined;
+
+/** Menus come with the first thing that the person does on the page: nothing that is read needs them. */
+export async function loadMenus(): Promise<Loaded> {
+  return (loaded ??= (await import("./MenuList")).MenuList);
+}
+
+if (typeof document !== "undefined") {
+  for (const event of ["pointermove", "pointerdown", "keydown", "focusin"]) document.addEventListener(event, () => void loadMenus().catch(() => undefined), { once: true, capture: true, passive: true });
+}
+
+export function Menu({ trigger, items }: { trigger: ReactElement<Record<string, unknown>>; items: readonly MenuItem[] }): ReactNode {
+  const [List, setList] = useState<Loaded | undefined>(() => loaded);
+  const [opening, setOpening] = useState<Event>();
+  if (List) return <List trigger={trigger} items={items} opening={opening} />;
+  const open = (event: Event) => {
+    loadMenus().then(
+      (list) => {
+        setOpening(event);
+        setList(() => list);
+      },
+      () => say(t("menu.notLoaded"), { tone: "failed" }),
+    );
+  };
+  return cloneElement(trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0 || event.ctrlKey) return;
+      event.preventDefault();
+      open(new window.PointerEvent("pointerdown", { bubbles: true, cancelable: true, button: 0 }));
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (!["Enter", " ", "ArrowDown"].includes(event.key)) return;
+      event.preventDefault();
+      open(new window.KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: event.key }));
+    },
+  });
 }

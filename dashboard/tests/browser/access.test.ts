@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { beforeAll, describe, expect, test } from "vitest";
 
+import { expectAccessible, expectFits } from "./axe";
 import { newContext, PHONE, visit } from "./browser";
 import { sharedStack, type Stack, TOKEN } from "./stack";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let stack: Stack;
 let plans: Record<string, string>;
@@ -55,27 +52,16 @@ const pages = (): [string, string][] => [
 ];
 
 test.each([
-  ["a desk", {}],
+  ["a desk", { viewport: { width: 1440, height: 900 } }],
+  ["a tablet", { viewport: { width: 820, height: 1180 } }],
   ["a phone", PHONE],
 ])("every page is accessible, light and dark, and fits, on %s", async (_, options) => {
   const { page, go, settled } = await visit(stack, "/", { ...options, reducedMotion: "reduce", bypassCSP: true });
   for (const [name, path] of pages()) {
     await go(path);
     await settled();
-    // Colours change over a moment, however short it is, and those that an element inherits a moment later.
-    await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
-    await page.evaluate(axe);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await page.evaluate(() =>
-        (window as unknown as { axe: { run: (root: Document, options: object) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run(document, {
-          runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
-          resultTypes: ["violations"],
-        }),
-      );
-      expect(violations.map(({ id, nodes }) => `${name}, ${colorScheme}: ${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary}`)).toEqual([]);
-    }
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`).toBe(true);
+    await expectAccessible(page, name);
+    await expectFits(page, name);
     expect(await page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight), `${name} is taller than the window, below its foot`).toBe(true);
   }
 });

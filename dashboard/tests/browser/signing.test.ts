@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
 import { enrolled, PASSPHRASE, VERIFIED, withPasskey } from "./approvers";
+import { expectAccessible, expectFits } from "./axe";
 import { PATIENCE, visit } from "./browser";
 import type { Stack } from "./stack";
 
@@ -33,6 +34,47 @@ test("a run is started with one touch, and the page says so before", async () =>
   await touch(page);
   await page.getByRole("article", { name: "Run 1" }).getByText("Completed", { exact: true }).waitFor();
   await stack.terminal(["verify"]);
+});
+
+test("what changed while the person was asked is shown anew before it is signed", async () => {
+  const stack = await shop();
+  const task = await stack.api("POST", "/api/tasks", { sessionId: SESSION, title: "tidy the shelf" });
+  const { page, url } = await withPasskey(stack);
+  await page.goto(`${url}/s/${SESSION}/runs`);
+  await page.getByRole("button", { name: "Start a run" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("tidy the shelf").waitFor();
+  await stack.api("PATCH", `/api/tasks/${task.id}?sessionId=${SESSION}`, { status: "open", note: "and burn the rest" });
+  // The passkey is not asked to sign what was not shown.
+  await page.getByRole("button", { name: "Sign with a passkey" }).click();
+  await dialog.getByText("It changed after it was shown, and nothing was done.").waitFor();
+  await dialog.getByText("and burn the rest").waitFor();
+  expect((await stack.api("GET", `/api/runs?sessionId=${SESSION}`)).items).toEqual([]);
+  // Nor is a passphrase.
+  await stack.api("PATCH", `/api/tasks/${task.id}?sessionId=${SESSION}`, { status: "open", note: "and dust it" });
+  await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
+  await dialog.getByRole("button", { name: "Start a run" }).click();
+  await dialog.getByText("and dust it").waitFor();
+  expect((await stack.api("GET", `/api/runs?sessionId=${SESSION}`)).items).toEqual([]);
+  await touch(page);
+  await page.getByRole("article", { name: "Run 1" }).waitFor();
+  await stack.terminal(["verify"]);
+});
+
+test("the question who one is stands in its place on a desk, a tablet and a phone, accessible", async () => {
+  const stack = await shop();
+  await stack.api("POST", "/api/tasks", { sessionId: SESSION, title: "tidy the shelf" });
+  const { page } = await visit(stack, `/s/${SESSION}/runs`, { reducedMotion: "reduce", bypassCSP: true });
+  await page.getByText("Starting or continuing a run asks for an approver's passphrase.").waitFor();
+  await page.getByRole("button", { name: "Start a run" }).click();
+  await page.getByRole("dialog").getByText("tidy the shelf").waitFor();
+  for (const width of [1440, 820, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectAccessible(page, `${width} pixels`);
+    await expectFits(page, `${width} pixels`);
+    const box = await page.getByRole("dialog").boundingBox();
+    expect(box!.x >= 0 && box!.x + box!.width <= width && box!.y + box!.height <= 801).toBe(true);
+  }
 });
 
 test("a schedule is added and continued with one touch each, and paused without any", async () => {

@@ -11,7 +11,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::plan_status::{choices_text, one_line, plan_line, plan_status, short_status};
+use planwright_engine::plan_status::{choices_text, one_line, plan_line, plan_status, short_status_in};
 
 use super::{Decisions, Resuming, show, workbook};
 use crate::agent_context::AgentContext;
@@ -213,8 +213,8 @@ pub(crate) enum Leave {
 /// Whether plan work is on, and the status of the plan.
 pub(super) fn plan_work(snapshot: &Snapshot) -> String {
     let mut text = mode_text(snapshot);
-    if let Some(plan) = snapshot.active() {
-        text.push_str(&format!(" {}", short_status(plan)));
+    if let (Some(plan), Some(session)) = (snapshot.active(), snapshot.session.as_deref()) {
+        text.push_str(&format!(" {}", short_status_in(plan, session)));
     }
     text
 }

@@ -133,7 +133,8 @@ impl<'a> DocumentWork<'a> {
     /// The answer says how far the document is if its execution is paused now, and how it continues.
     async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
         let Some(open) = self.active().await? else { return Ok(answer) };
-        if open.is_paused() {
+        // A turn that asks something goes on with the answer.
+        if open.is_paused() && answer.ask.is_none() {
             let braked = open.execution.as_ref().and_then(|execution| self.engine().policy().brakes(execution));
             let why = braked.map(|why| format!("Planwright does not continue by itself: {why}."));
             for text in [Some(progress_line(&open)), execution_choices(&open), why].into_iter().flatten() {

@@ -137,12 +137,12 @@ pub(crate) async fn call(
     let command = match tool {
         AutoTool::GoalList => {
             let all = parse::<List>(tool.name(), arguments)?.all;
-            let goals = state.goals.iter().filter(|goal| all || !goal.status.is_final());
+            let goals = state.goals_of(run).filter(|goal| all || !goal.status.is_final());
             return Ok((json!({ "goals": goals.map(goal_value).collect::<Vec<_>>() }), None));
         }
         AutoTool::TaskList => {
             let all = parse::<List>(tool.name(), arguments)?.all;
-            let tasks = state.tasks.iter().filter(|task| all || task.status == TaskStatus::Open);
+            let tasks = state.tasks_of(run).filter(|task| all || task.status == TaskStatus::Open);
             return Ok((json!({ "tasks": tasks.map(|task| task_value(&state, task)).collect::<Vec<_>>() }), None));
         }
         AutoTool::GoalAdd => AutoCommand::AddGoal { title: parse::<AddGoal>(tool.name(), arguments)?.title },

@@ -3,9 +3,10 @@
 use planwright_core::ask::Ask;
 use planwright_core::choices::WaitingAsk;
 use planwright_core::conversation::{CountTokens as _, ItemContent};
+use planwright_core::gate::PlanTool;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::turn::{INTERRUPTED_RUN, ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
@@ -257,10 +258,18 @@ impl TurnRunner<'_> {
         (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::of(plan, None))
     }
 
-    /// The status of the plan, if this turn changed it.
+    /// The status of the plan, if this turn changed it or could not end its planning.
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
         let now = PlanState::of(plan);
-        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| short_status(plan))
+        let is_told = self.before.as_ref() != Some(&now) || self.is_left_a_draft(plan);
+        (is_told && !plan.is_empty()).then(|| short_status(plan))
+    }
+
+    /// Whether the last call that was to end the planning failed: only a message of the person continues the draft.
+    fn is_left_a_draft(&self, plan: &Plan) -> bool {
+        let ends_planning = |name: &str| [PlanTool::Finalize, PlanTool::Submit].iter().any(|tool| tool.name() == name);
+        let last = self.turn.last_status(ends_planning);
+        plan.status == PlanStatus::Collecting && last.is_some_and(ToolStatus::is_failure)
     }
 }

@@ -162,14 +162,13 @@ async fn a_reset_begins_a_new_conversation() {
     assert!(world.send("/undo chat").await.refused());
 }
 
-#[tokio::test]
-async fn a_server_without_the_files_puts_nothing_back_and_says_that_they_are_elsewhere() {
-    let world = talked().await;
+/// An undo at a server that has the store and not the files of the session.
+async fn is_refused_elsewhere(world: &World, line: &str) {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = AgentSetup::new(folder.path()).owned_by("another machine");
     let elsewhere = elsewhere.agent(world.ledger().await, ScriptedModel::new([]));
     let before = world.events().await.len();
-    let answer = elsewhere.type_text(&world.place(), &person(), "/undo", &Watcher::none()).await;
+    let answer = elsewhere.type_text(&world.place(), &person(), line, &Watcher::none()).await;
     let (code, message) = match answer {
         Ok(answer) => (answer.refusal, answer.reply),
         Err(error) => (Some(error.code()), error.into_refusal().message),
@@ -178,6 +177,25 @@ async fn a_server_without_the_files_puts_nothing_back_and_says_that_they_are_els
     assert!(message.contains("are elsewhere"), "{message}");
     assert_eq!(world.events().await.len(), before, "nothing is recorded");
     assert!(!folder.path().join("users").exists(), "no folder is made");
+}
+
+#[tokio::test]
+async fn a_server_without_the_files_undoes_no_plan() {
+    let world = World::new([write("list.txt", "milk\n"), Reply::call("plan_finalize", json!({}))]).await;
+    world.send("/plan on collect").await;
+    world.say("We need milk").await;
+    world.send("/plan approve").await;
+    assert_eq!(read(&world.files().join("list.txt")).as_deref(), Some("milk\n"));
+    is_refused_elsewhere(&world, "/undo 1").await;
+    let answer = world.send("/undo 1").await;
+    assert!(!answer.refused(), "{}", answer.reply);
+    assert_eq!(read(&world.files().join("list.txt")), None);
+}
+
+#[tokio::test]
+async fn a_server_without_the_files_puts_nothing_back_and_says_that_they_are_elsewhere() {
+    let world = talked().await;
+    is_refused_elsewhere(&world, "/undo").await;
     // Where the files are it is undone.
     let answer = world.send("/undo").await;
     assert!(answer.reply.contains("2 files that the last turn of the conversation"), "{}", answer.reply);

@@ -1,7 +1,7 @@
 //! What a session remembers: saved by tools and commands, shown to the model as quoted data, and never to another session.
 
 use planwright_core::event::{Event, MemoryEvent};
-use planwright_core::memory::{MemoryScope, MemorySource, MemoryTrust};
+use planwright_core::memory::{MemoryScope, MemorySource, MemoryTrust, NewMemory};
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
@@ -66,6 +66,23 @@ async fn what_the_model_saves_is_shown_to_it_later_with_who_wrote_it() {
     assert_eq!(second.messages[..first.messages.len()], first.messages);
     assert_eq!(second.system, first.system);
     world.is_sound().await;
+}
+
+/// However near the scope of another memory is: the one that every session reads fits as well.
+#[tokio::test]
+async fn what_every_session_reads_is_shown_beside_what_the_session_remembers() {
+    let world = World::new([Reply::text("It is called Hedwig, and emptied at noon.")]).await;
+    world.send("/memory save The till in the cellar is called Hedwig.").await;
+    let (memories, other) = (world.engine().memories(), session("another-session"));
+    world.engine().sessions().open(&other, &person()).await.unwrap();
+    let everywhere = NewMemory::by_person("The till in the cellar is emptied at noon.");
+    let saved = memories.save(&other, &person(), everywhere).await.unwrap();
+    memories.promote(&other, &person(), saved.id).await.unwrap();
+    world.say("What about the till in the cellar?").await;
+    let request = world.sent(1);
+    let (_, text) = block(&request).unwrap();
+    assert!(text.contains("> The till in the cellar is called Hedwig."), "{text}");
+    assert!(text.contains("> The till in the cellar is emptied at noon."), "{text}");
 }
 
 #[tokio::test]

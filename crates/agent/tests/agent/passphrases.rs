@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::approval::{ApprovalPolicy, Require};
 use planwright_core::presence::{AgentClient, Evidence, Presence};
@@ -87,12 +88,15 @@ async fn without_a_table_of_processes_the_first_approver_is_enrolled_while_no_ag
     engine.sessions().see_client(&session, &Actor::system("mcp"), client).await.unwrap();
     let refused = approvals.check_first_enrolment(&unseen).await.unwrap_err().to_string();
     assert!(refused.contains("codex gave a sign of life within the last minute"), "{refused}");
-    // Its session is silent, and its program is not.
+    // Its session is silent, and its program is not. Signs of life are told by the clock of the store.
     clock.advance(Duration::from_secs(61));
-    engine.ledger().heartbeat(&heartbeat, engine.now()).await.unwrap();
-    clock.advance(Duration::from_secs(60));
+    let sign_of_life = async |seconds_ago: i64| {
+        let at = Timestamp::now() - SignedDuration::from_secs(seconds_ago);
+        engine.ledger().heartbeat(&heartbeat, at).await.unwrap();
+    };
+    sign_of_life(10).await;
     assert!(approvals.check_first_enrolment(&unseen).await.is_err());
-    clock.advance(Duration::from_secs(1));
+    sign_of_life(61).await;
     approvals.check_first_enrolment(&unseen).await.unwrap();
     assert!(approvals.check_separate(&unseen).await.is_err(), "it enrols and does nothing else");
     let without_terminal = from(Presence::NoTerminal { evidence: Evidence::default() });

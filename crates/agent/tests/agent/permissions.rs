@@ -14,6 +14,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::TurnEnd;
+use planwright_engine::inbox::{Waiting, WaitingFor};
 use planwright_engine::permission_rules::RuleSource;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -502,6 +503,37 @@ async fn a_plan_that_a_message_continues_waits_for_what_the_turn_asks() {
     let plan = post.world.plan(1).await;
     let activity = post.world.engine().plans().activity(session, &plan).await.unwrap();
     assert!(matches!(activity, Some(Activity::Asking(_))), "{activity:?}");
-    let status = post.world.send("/plan status").await.reply;
-    assert!(status.contains("The agent asks for permission") && !status.contains("no process works on it"), "{status}");
+    for command in ["/plan status", "/status"] {
+        let status = post.world.send(command).await.reply;
+        assert!(
+            status.contains("The agent asks for permission") && !status.contains("no process works on it"),
+            "{command}: {status}"
+        );
+    }
+    // The inbox has what the agent asks, and no pause beside it.
+    let inbox = post.world.engine().inbox();
+    assert_eq!(inbox.asks().await.unwrap().0.len(), 1);
+    assert_eq!(inbox.list(None, 10).await.unwrap().items, []);
+    post.world.send("/stop").await;
+    let paused = inbox.list(None, 10).await.unwrap().items;
+    assert!(matches!(paused.as_slice(), [Waiting { wants: WaitingFor::Paused, .. }]), "{paused:?}");
+}
+
+/// The turn before left the plan open, and the next one asks for permission.
+#[tokio::test]
+async fn a_turn_that_reminds_the_agent_and_asks_for_permission_is_not_called_paused() {
+    let script = [set("- [ ] write to Ada"), Reply::text("Ready."), Reply::text("I stop here."), send("ada")];
+    let post = post(script).await;
+    post.world.send("/plan on").await;
+    post.world.say("Plan the letter").await;
+    let asks = post.world.send("/plan approve").await;
+    assert!(asks.ask.is_some(), "{}", asks.reply);
+    assert!(!asks.reply.contains("no process works on it"), "{}", asks.reply);
+    assert!(post.world.plan(1).await.is_paused(), "no step has moved since the first turn");
+    assert_eq!(post.world.engine().inbox().list(None, 10).await.unwrap().items, []);
+    let denied = [Reply::text("Then I stop."), Reply::text("I stop.")];
+    denied.into_iter().for_each(|reply| post.world.model.then(reply));
+    post.world.send("/deny not now").await;
+    let paused = post.world.engine().inbox().list(None, 10).await.unwrap().items;
+    assert_eq!(paused.len(), 1, "the turn is over: {paused:?}");
 }

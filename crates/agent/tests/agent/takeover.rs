@@ -104,6 +104,34 @@ async fn an_undo_does_not_wait_for_a_process_of_this_machine_that_ended() {
     assert!(answer.reply.contains("There is nothing to undo"), "{}", answer.reply);
 }
 
+/// No process renews its leases so rarely that one would last for an hour.
+#[tokio::test]
+async fn a_lease_of_before_the_clock_was_set_back_does_not_last_for_hours() {
+    let world = World::new([]).await;
+    let ledger = world.ledger().await;
+    // What is left of the lease of a process on another machine is an hour by the clock of this one.
+    let mut setup = world.setup.clone().owned_by("on another machine");
+    setup.options.lease = Duration::from_secs(3_600);
+    let hanging = ScriptedModel::new([Reply::hang()]);
+    let elsewhere = setup.agent(world.ledger().await, hanging.clone());
+    let begun = elsewhere.submit(Input::typed("Hello"), Request::new(world.place(), crate::world::person()));
+    hanging.asked(1).await;
+    let lasts_long = async || {
+        let owners = ledger.lease_owners(None, Duration::from_secs(600)).await.unwrap();
+        owners.iter().any(|owner| owner.is_too_long)
+    };
+    assert!(lasts_long().await);
+    let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
+    let shortened = async {
+        while lasts_long().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), shortened).await.expect("the lease is shortened");
+    keeper.end().await;
+    drop((begun, elsewhere));
+}
+
 #[tokio::test]
 async fn an_execution_that_was_left_goes_on_and_nothing_is_done_twice() {
     let (first, second) = (Prop::new("first", ToolEffect::ReadsOnly, Act::HangOnce), Prop::changing("second"));

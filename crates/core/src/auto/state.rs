@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::command::StartTarget;
+use super::context::AutoExecutionContext;
 use super::event::AutoEvent;
 use super::goal::{DiaryEntry, Goal, GoalStatus, Task, TaskStatus};
 use super::run::{AutoRun, BudgetSpan, RunEnd, RunPause, RunState, RunTrigger, Spend, TickResult};
@@ -130,6 +131,19 @@ impl AutoState {
             Err(refusal) if reference.trim_start_matches('#').parse::<u32>().is_ok() => Err(refusal),
             Err(_) => Ok(StartTarget::NewGoal { title: named.to_owned() }),
         }
+    }
+
+    /// The goals that a turn is told of: in a turn of a run only its own.
+    pub fn goals_of<'a>(&'a self, run: Option<&'a AutoExecutionContext>) -> impl Iterator<Item = &'a Goal> {
+        self.goals.iter().filter(move |goal| run.is_none_or(|run| run.goal_id() == Some(&goal.id)))
+    }
+
+    /// The tasks that a turn is told of: in a turn of a run only its own and those of its goal.
+    pub fn tasks_of<'a>(&'a self, run: Option<&'a AutoExecutionContext>) -> impl Iterator<Item = &'a Task> {
+        let is_own = |run: &AutoExecutionContext, task: &Task| {
+            *run.task_id() == task.id || (task.goal.is_some() && task.goal.as_ref() == run.goal_id())
+        };
+        self.tasks.iter().filter(move |task| run.is_none_or(|run| is_own(run, task)))
     }
 
     /// The only run that waits for a person.

@@ -133,6 +133,13 @@ pub struct RankedMemory {
     pub shares: Vec<(Factor, f64)>,
 }
 
+impl RankedMemory {
+    /// How well it fits, however near its scope is.
+    pub fn relevance(&self) -> f64 {
+        self.shares.iter().filter(|(factor, _)| *factor != Factor::Scope).map(|(_, share)| share).sum()
+    }
+}
+
 /// Which factors count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ranking {

@@ -17,13 +17,8 @@ const EARLIER_RUNS: usize = 3;
 
 /// The goals that are not over and the open tasks, in a turn of a run only its own. `None` if there are none.
 pub fn auto_block(state: &AutoState, run: Option<&AutoExecutionContext>) -> Option<String> {
-    let own_goal = |goal: &Goal| run.is_none_or(|run| run.goal_id() == Some(&goal.id));
-    let own_task = |task: &Task| {
-        run.is_none_or(|run| *run.task_id() == task.id || (task.goal.is_some() && task.goal.as_ref() == run.goal_id()))
-    };
-    let goals: Vec<&Goal> = state.goals.iter().filter(|goal| !goal.status.is_final() && own_goal(goal)).collect();
-    let tasks: Vec<&Task> =
-        state.tasks.iter().filter(|task| task.status == TaskStatus::Open && own_task(task)).collect();
+    let goals: Vec<&Goal> = state.goals_of(run).filter(|goal| !goal.status.is_final()).collect();
+    let tasks: Vec<&Task> = state.tasks_of(run).filter(|task| task.status == TaskStatus::Open).collect();
     if goals.is_empty() && tasks.is_empty() {
         return None;
     }

@@ -13,15 +13,16 @@ const INTRODUCTION: &str = include_str!("memory.md");
 
 /// The most items that are shown.
 const MAX_ITEMS: usize = 12;
-/// An item that scores less than this part of the best one is left out.
-const MIN_SCORE_SHARE: f64 = 0.3;
+/// An item that is relevant by less than this part of the most relevant one is left out.
+const MIN_RELEVANCE_SHARE: f64 = 0.3;
 
 /// The block with the best of these items that fit into so many tokens. `None` if there is none to show.
 pub fn memory_block(ranked: &[RankedMemory], most_tokens: u32, counter: &dyn CountTokens) -> Option<String> {
-    let best = ranked.first()?.score;
+    // The scope decides about the order. Whether an item fits does not depend on it.
+    let best = ranked.iter().map(RankedMemory::relevance).max_by(f64::total_cmp)?;
     let mut left = most_tokens.checked_sub(counter.count(INTRODUCTION))?;
     let mut shown: Vec<(&MemoryItem, String)> = Vec::new();
-    for found in ranked.iter().filter(|found| found.score >= MIN_SCORE_SHARE * best).take(MAX_ITEMS) {
+    for found in ranked.iter().filter(|found| found.relevance() >= MIN_RELEVANCE_SHARE * best).take(MAX_ITEMS) {
         let text = quoted_item(&found.item);
         let tokens = counter.count(&text);
         // A long item makes room for the shorter ones behind it.

@@ -184,6 +184,15 @@ impl Turn {
         last.reply.calls.get(uncertain.unwrap_or(last.statuses.len()))
     }
 
+    /// How the last call of one of these tools ended.
+    pub fn last_status(&self, is_one: impl Fn(&str) -> bool) -> Option<ToolStatus> {
+        let ended = |exchange: &Exchange| {
+            let mut calls = exchange.reply.calls.iter().zip(&exchange.statuses).rev();
+            calls.find(|(call, _)| is_one(&call.name)).map(|(_, status)| *status)
+        };
+        self.replies.iter().rev().find_map(ended)
+    }
+
     /// What the provider counted so far.
     pub fn usage(&self) -> Usage {
         self.usage

@@ -51,10 +51,12 @@ pub fn look_alikes(server: KnownServer<'_>, others: &[KnownServer<'_>], own: &[&
     lines
 }
 
-/// The name with everything spelled out that is no plain letter.
+/// The name, with the code points of the first letters in it that are no plain ones.
 fn spelled(name: &str) -> String {
-    let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("⟦U+{:04X}⟧", u32::from(c)) };
-    quoted(&name.chars().map(spell).collect::<String>())
+    const MAX_LETTERS: usize = 8;
+    let letters = name.chars().filter(|c| !c.is_ascii()).take(MAX_LETTERS);
+    let letters: Vec<String> = letters.map(|c| format!("U+{:04X}", u32::from(c))).collect();
+    if letters.is_empty() { quoted(name) } else { format!("{} (with {})", quoted(name), letters.join(", ")) }
 }
 
 /// Whether one looks like the other, or differs from it by one letter.
@@ -106,7 +108,7 @@ mod tests {
         let expected = [
             "its tool `verify` has the name of a tool of the server `check-sig`.",
             "its tool `send-mail` looks like `send_mail` of the server `check-sig`.",
-            "its tool `re⟦U+0430⟧d` looks like its tool `read`.",
+            "its tool `re\u{430}d` (with U+0430) looks like its tool `read`.",
             "its tool `write_fi1e` looks like `write_file`, a tool of Planwright.",
         ];
         assert_eq!(lines.len(), expected.len(), "{lines:?}");

@@ -168,7 +168,7 @@ fn a_signature_covers_the_arguments_that_were_changed() {
     let changed = AskAnswer::Permission { grant: Grant::Once, note: None, arguments: Some(Box::new(quick.clone())) };
     for signed in [None, Some(&other)] {
         let by = signing(&world, "ada", 1, Act::permit(&id, digest, Grant::Once, signed));
-        refused(world.send(by, answer(&world, changed.clone())), RefusalCode::PolicyDenied, "another act");
+        refused(world.send(by, answer(&world, changed.clone())), RefusalCode::StaleApproval, "not what was shown");
     }
     let by = signing(&world, "ada", 1, Act::permit(&id, digest, Grant::Once, Some(&quick)));
     world.send(by, answer(&world, changed)).unwrap();

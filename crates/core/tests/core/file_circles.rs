@@ -21,19 +21,12 @@ const FLOORS: [&[&str]; 6] = [
 
 /// Libraries that only these crates are built on: what touches the world has one place in the program. Without its library no
 /// crate can have SQL, HTTP, a sandbox or a command line.
-const LIBRARIES: [(&[&str], &[&str]); 7] = [
+const LIBRARIES: [(&[&str], &[&str]); 8] = [
     (
-        &[
-            "deadpool",
-            "deadpool-postgres",
-            "rusqlite",
-            "rustls",
-            "rustls-native-certs",
-            "tokio-postgres",
-            "tokio-rustls",
-        ],
+        &["deadpool", "deadpool-postgres", "rusqlite", "rustls-native-certs", "tokio-postgres", "tokio-rustls"],
         &["store"],
     ),
+    (&["rustls"], &["store", "telegram"]),
     (&["axum", "hyper", "hyper-util", "tower", "utoipa-axum"], &["surfaces"]),
     (&["reqwest"], &["llm", "notify", "telegram", "upstream"]),
     (&["rmcp"], &["surfaces", "upstream"]),

@@ -198,6 +198,47 @@ fn other_commands() {
     }
 }
 
+/// What only looks waits for no turn.
+#[test]
+fn commands_that_only_look() {
+    let looks = |text: &str| match parse(text) {
+        ParsedInput::Command(command) => command.is_look(),
+        other => panic!("{text:?} is no command: {other:?}"),
+    };
+    for text in [
+        "/status",
+        "/sessions",
+        "/plans",
+        "/plan status",
+        "/plan show 1",
+        "/goals",
+        "/tasks",
+        "/tools",
+        "/auto status",
+        "/changes",
+        "/allow",
+        "/memory offers",
+        "/memory search till",
+    ] {
+        assert!(looks(text), "{text}");
+    }
+    for text in [
+        "/stop",
+        "/reset",
+        "/compact",
+        "/undo",
+        "/plan approve",
+        "/plan resume 1",
+        "/goal add One",
+        "/auto on",
+        "/allow 12345678",
+        "/memory save The till is red.",
+        "/memory undo",
+    ] {
+        assert!(!looks(text), "{text}");
+    }
+}
+
 #[test]
 fn slips_are_put_right_and_not_planned() {
     for (text, expected) in [

@@ -114,7 +114,7 @@ impl Memories {
                 near.push((cosine(&question, &vector), place));
             }
         }
-        near.retain(|(nearness, _)| *nearness > 0.0);
+        keep_fitting(&mut near);
         near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         near.truncate(NEAREST);
         let places: Vec<_> = near.into_iter().map(|(_, place)| place).collect();
@@ -123,6 +123,16 @@ impl Memories {
         let now = self.submitter.now();
         Ok(ByMeaning::Found(items.into_iter().map(|placed| placed.item).filter(|item| !item.is_expired(now)).collect()))
     }
+}
+
+/// Keeps the items that are nearer to the question than the middle between the average and the nearest one. Models differ in how
+/// near they put texts that have nothing to do with each other.
+fn keep_fitting(near: &mut Vec<(f32, Place)>) {
+    let nearnesses = || near.iter().map(|(nearness, _)| *nearness);
+    let best = nearnesses().fold(0.0, f32::max);
+    let average = nearnesses().sum::<f32>() / near.len().max(1) as f32;
+    let least = f32::midpoint(average, best).min(best);
+    near.retain(|(nearness, _)| *nearness > 0.0 && *nearness >= least);
 }
 
 fn position(places: &[Place], placed: &PlacedItem) -> usize {
@@ -139,5 +149,27 @@ fn cosine(one: &[f32], other: &[f32]) -> f32 {
     match lengths.partial_cmp(&0.0) {
         Some(Ordering::Greater) => product(one, other) / lengths,
         Some(Ordering::Less | Ordering::Equal) | None => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_fits_if_it_is_nearer_than_most() {
+        let fitting = |nearnesses: &[f32]| {
+            let place = |(position, nearness): (u64, &f32)| (*nearness, Place { scope: 0, position });
+            let mut near: Vec<_> = (0..).zip(nearnesses).map(place).collect();
+            keep_fitting(&mut near);
+            near.into_iter().map(|(nearness, _)| nearness).collect::<Vec<_>>()
+        };
+        assert_eq!(fitting(&[]), Vec::<f32>::new());
+        assert_eq!(fitting(&[0.3]), [0.3]);
+        assert_eq!(fitting(&[0.1, 0.1, 0.1]), [0.1, 0.1, 0.1], "nothing tells them apart");
+        assert_eq!(fitting(&[0.0, -0.2]), Vec::<f32>::new());
+        // One model puts everything near, another one nothing.
+        assert_eq!(fitting(&[0.88, 0.71, 0.70, 0.86, 0.72]), [0.88, 0.86]);
+        assert_eq!(fitting(&[0.05, 0.40, 0.08, 0.02, 0.35]), [0.40, 0.35]);
     }
 }

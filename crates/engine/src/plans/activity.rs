@@ -25,15 +25,9 @@ pub(super) async fn activity(
     }
     let stored = lookup::session(ledger, session).await?;
     let turn = stored.turn.as_ref().filter(|turn| turn.purpose.plan() == Some(&plan.id));
-    // A message of a person continues the active plan in a turn of its own.
     let is_active = stored.plan_mode.active_plan.as_ref() == Some(&plan.id);
-    let asking = turn.or(stored.turn.as_ref().filter(|turn| is_active && turn.purpose.plan().is_none()));
-    if let Some(waiting) = asking.and_then(|turn| WaitingAsk::of(session, turn)) {
-        return Ok(Some(Activity::Asking(Box::new(waiting))));
-    }
     // The agent of another program works beside its client's question.
-    let is_asked = stored.waiting_client_ask().is_some_and(|asked| asked.plan == plan.id);
-    if let Some(waiting) = WaitingAsk::of_session(&stored).filter(|_| is_asked) {
+    if let Some(waiting) = WaitingAsk::about(&stored, plan) {
         return Ok(Some(Activity::Asking(Box::new(waiting))));
     }
     let lease = ledger.lease(session).await?;

@@ -13,12 +13,12 @@ pub enum CallEvent {
     Question(ServerQuestion),
     InputRequired(InputRequired),
     /// The call ends with an error of the protocol.
-    Refused(ServerError),
+    Refused(RpcError),
 }
 
 /// An error of the protocol, as the server sent it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ServerError {
+pub struct RpcError {
     pub code: i32,
     pub message: String,
     pub data: Option<Value>,

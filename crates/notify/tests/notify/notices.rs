@@ -154,6 +154,36 @@ async fn a_call_that_waits_for_permission_is_named_without_its_arguments() {
     assert!(!event.to_string().contains("a-secret") && !event.to_string().contains("key.txt"));
 }
 
+/// What the turn asks is told, and the plan that it works on is not paused meanwhile.
+#[tokio::test]
+async fn a_plan_whose_turn_asks_something_is_not_told_as_paused() {
+    let draft = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] paint the wall" }));
+    let asks = Reply::call("ask_person", json!({ "questions": [{ "text": "Which colour?" }] }));
+    let [ready, first, second] = ["Ready.", "I stop here.", "I stop here again."].map(Reply::text);
+    let world = World::new(ScriptedModel::new([draft, ready, first, second, asks])).await;
+    let session: SessionIdentity = "web:session-one".parse().unwrap();
+    world.agent.engine().sessions().open(&session, &person()).await.unwrap();
+    let typed = async |line: &str| {
+        let place = ChatLocation::new(TransportChat("web:1".to_owned()), session.clone());
+        world.agent.submit(Input::typed(line), Request::new(place, person())).outcome().await.unwrap();
+    };
+    for line in ["/plan on", "Plan it", "/plan approve", "Go on"] {
+        typed(line).await;
+    }
+    let plan = world.agent.engine().plans().active(&session).await.unwrap();
+    assert!(plan.is_paused(), "the turns of the approval left it open: {plan:?}");
+    let notifier = world.notifier(world.options("one"));
+    let told = async || {
+        notifier.look(&session, world.now()).await.unwrap();
+        world.advance(61);
+        notifier.send_due(NotifyTarget::Webhook).await.unwrap();
+        world.receiver.events().iter().map(|event| event["what"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told().await, ["The agent asks a question"]);
+    typed("/stop").await;
+    assert_eq!(told().await, ["The agent asks a question", "Plan #1 is paused"]);
+}
+
 #[tokio::test]
 async fn only_the_chosen_events_are_told() {
     let world = World::new(quiet_model()).await;

@@ -1,7 +1,10 @@
 //! Runs that ended or wait are told, and nothing stands too far back to be told.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use planwright_agent::session::input::{ChatLocation, Input, Request};
 use planwright_agent::tools::PlanTools;
 use planwright_core::actor::Actor;
@@ -9,8 +12,10 @@ use planwright_core::auto::AutoRun;
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult, Page, PlanSummary};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_notify::{NotifyOptions, NotifyTarget};
+use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
 use serde_json::json;
 
 use crate::world::{LONG, World, person, quiet_model};
@@ -98,4 +103,54 @@ async fn a_plan_that_waits_is_told_however_many_came_after_it() {
     notifier.send_due(NotifyTarget::Webhook).await.unwrap();
     let told: Vec<_> = world.receiver.events().iter().map(|event| event["what"].clone()).collect();
     assert_eq!(told, ["Plan #1 waits for your decision"]);
+}
+
+/// Does not read the plans of a session the first time.
+#[derive(Debug)]
+struct FailsOnce {
+    inner: Arc<dyn Ledger>,
+    has_failed: AtomicBool,
+}
+
+#[async_trait]
+impl ForwardingLedger for FailsOnce {
+    fn inner(&self) -> LedgerResult<&dyn Ledger> {
+        Ok(self.inner.as_ref())
+    }
+
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
+        match self.has_failed.swap(true, Ordering::SeqCst) {
+            false => Err(LedgerError::Unavailable("the test says so".to_owned())),
+            true => self.inner.plans(session, before, limit).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_could_not_be_read_is_looked_at_again() {
+    let world = World::new(quiet_model()).await;
+    world.waiting("session-one").await;
+    let ledger = Arc::new(Forwarding(FailsOnce { inner: world.ledger.clone(), has_failed: AtomicBool::new(false) }));
+    let options = NotifyOptions { after: Duration::ZERO, ..world.options("one") };
+    let shutdown = tokio_util::sync::CancellationToken::new();
+    let running = tokio::spawn(world.notifier_on(ledger.clone(), options).run(shutdown.clone()));
+    let until = async |is_there: &dyn Fn() -> bool| {
+        let waiting = async {
+            while !is_there() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LONG, waiting).await.expect("it happens");
+    };
+    until(&|| ledger.0.has_failed.load(Ordering::SeqCst)).await;
+    // The next change is in another session.
+    world.waiting("session-two").await;
+    until(&|| world.receiver.events().len() == 2).await;
+    shutdown.cancel();
+    running.await.unwrap();
 }

@@ -17,6 +17,8 @@ mod program;
 mod setup;
 mod yaml;
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::{ClientName, Global, InstallArgs, InstallScope};
@@ -117,14 +119,14 @@ pub(crate) fn uninstall(global: &Global, screen: &Screen, arguments: &InstallArg
         )));
     }
     agree(screen, arguments, "Remove this?")?;
-    let mut paths: Vec<&Path> = there.iter().map(|edit| edit.file()).collect();
-    paths.dedup();
+    let paths: BTreeSet<&Path> = there.iter().map(|edit| edit.file()).collect();
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in paths {
         let edits: Vec<&ConfigEdit> = there.iter().copied().filter(|edit| edit.file() == path).collect();
         folders.extend(files.undo(path, &edits, &mut record)?);
     }
     files.write()?;
+    folders.sort_by_key(|folder| Reverse(folder.components().count()));
     files::remove_folders(&folders);
     record.write(&data)?;
     if record.is_empty() {

@@ -101,6 +101,8 @@ const COMMANDS: &[(&str, Door)] = &[
     ("doctor", Looks),
     ("health", Looks),
     ("tour", Looks),
+    ("completions", Looks),
+    ("man", Looks),
 ];
 
 /// The commands that have no further commands below them, as the program's help lists them.

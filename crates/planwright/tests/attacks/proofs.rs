@@ -125,7 +125,8 @@ fn the_refusal_of_a_typed_command_names_a_command_that_signs_it() {
             stage.person.answer("[y/N] ", "y");
         }
         stage.person.answer("Passphrase of ada: ", PASSPHRASE);
-        assert_eq!(stage.person.end().code, 0, "{typed}: {command}");
+        let ended = stage.person.end();
+        assert_eq!(ended.code, 0, "{typed}: {command}: {} {}", ended.output, stage.person.seen());
     }
     let signed = stage.acts_of_people().into_iter().filter(|entry| !entry["by"]["presence"]["signed"].is_null());
     let mut kinds: Vec<_> = signed.map(|entry| entry["by"]["presence"]["signed"]["act"]["kind"].to_string()).collect();

@@ -122,6 +122,11 @@ impl Shell {
         Ran { code: code.trim().parse().unwrap(), output: self.output() }
     }
 
+    /// What is on the screen and was not asked for yet.
+    pub(crate) fn seen(&self) -> String {
+        self.screen.lock().unwrap().clone()
+    }
+
     fn output(&self) -> String {
         std::fs::read_to_string(self.file("out")).unwrap_or_default()
     }

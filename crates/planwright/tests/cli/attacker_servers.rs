@@ -91,7 +91,7 @@ fn names_that_look_like_others_are_named_on_the_card() {
     for line in [
         "Look twice: the name `check-sig-` looks like `check-sig`, which is another server.\n",
         "Look twice: its tool `check` has the name of a tool of the server `check-sig`.\n",
-        "Look twice: its tool `ch⟦U+0435⟧ck` looks like its tool `check`.\n",
+        "Look twice: its tool `ch\u{435}ck` (with U+0435) looks like its tool `check`.\n",
     ] {
         assert!(card.contains(line), "{line}: {card}");
     }

@@ -1,5 +1,8 @@
 //! A conversation in a pipe, with the built-in model.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::world::{Ran, World, ran};
@@ -28,6 +31,32 @@ fn a_document_is_drafted_approved_and_carried_out() {
         .complains("✔ plan_progress");
     assert_eq!(world.json("plan show 1")["status"], "COMPLETED");
     world.run("verify").done();
+}
+
+/// No person reads what a pipe shows, so the line has to name the text that it approves.
+#[test]
+fn a_line_of_a_pipe_approves_only_the_text_that_it_names() {
+    let world = World::new();
+    let pipe = |lines: &str| {
+        let mut command = world.command();
+        command.env("PLANWRIGHT_APPROVAL_REQUIRE", "separate").args(["chat", "--session", "piped-session"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        Ran::from(child.wait_with_output().unwrap())
+    };
+    let shown = || world.json("plan show 1 --session cli:piped-session");
+    let named = |digest: &str| format!("/plan approve 1 --digest {digest}");
+    let refused = pipe("/plan on\nadd a health endpoint\n/plan approve\n").exits(3);
+    let digest = shown()["digest"].as_str().unwrap().to_owned();
+    let told = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("no person reads what a pipe shows") && told.contains(&named(&digest)), "{told}");
+    assert_eq!(shown()["status"], "READY");
+    let other = pipe(&format!("{}\n", named(&"ab".repeat(32))));
+    assert_ne!(other.code, 0);
+    assert_eq!(shown()["status"], "READY");
+    pipe(&format!("{}\n", named(&digest))).done().says("Plan 1 is approved");
+    assert_eq!(shown()["status"], "COMPLETED");
 }
 
 #[test]

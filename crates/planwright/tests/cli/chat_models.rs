@@ -169,3 +169,27 @@ fn without_a_model_nothing_is_carried_out_in_a_session_that_a_model_answered_in(
         own.tells("Plan 1 is COMPLETED");
     }
 }
+
+#[test]
+fn without_a_model_no_message_is_answered_in_a_session_that_a_model_answered_in() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Text("Which blog?".to_owned()), Reply::Text("That one.".to_owned())]);
+    let of_session = |line: &'static str| ["--session", "mixed-one", line];
+    ran(&mut chat(&world, &provider, &of_session("move the blog"))).done();
+    let entries = || {
+        world.with_engine(async |engine| {
+            engine.ledger().journal(&"cli:mixed-one".parse().unwrap(), 0, 10_000).await.unwrap().len()
+        })
+    };
+    let before = entries();
+    let refused = ran(world.command().arg("chat").args(of_session("the one of the shop")));
+    let told = format!("{} {}", refused.stdout, refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_ne!(refused.code, 0, "{told}");
+    for expected in ["No model is configured", "openai:tester", "PLANWRIGHT_MODEL", "/new"] {
+        assert!(told.contains(expected), "{expected} is not in: {told}");
+    }
+    assert_eq!(entries(), before, "nothing was answered, and the message was not taken");
+    // To look needs no model, and with its own model the session goes on.
+    ran(world.command().arg("chat").args(of_session("/status"))).done();
+    ran(&mut chat(&world, &provider, &of_session("the one of the shop"))).done().says("That one.");
+}

@@ -220,6 +220,7 @@ fn only_the_tools_of_our_server_pass() {
     let passes = |tool: &str| client.call("project", tool, json!({})).is_none();
     for (tool, expected) in [
         ("mcp__planwright__plan_get", true),
+        ("mcp__plugin_planwright_planwright__plan_get", true),
         ("planwright_plan_get", true),
         ("mcp__planwright__memory_search", true),
         ("mcp__planwright-evil__plan_get", false),

@@ -130,7 +130,12 @@ fn the_agent_is_reminded_of_open_steps_once_for_each_state_of_the_plan() {
             "{client}: {second:?}"
         );
         assert_eq!(reminder(&world, client), None, "{client}: once");
-        talk(&world, "mcp", &[&call("plan_progress", &json!({ "status": "done" }))]).done();
+        for status in ["in_progress", "done"] {
+            let report = call("plan_progress", &json!({ "step": 1, "status": status }));
+            talk(&world, "mcp", &[&report]).done();
+            assert_eq!(reminder(&world, client), None, "{client}: {status} again is no further");
+        }
+        talk(&world, "mcp", &[&call("plan_progress", &json!({ "step": 2, "status": "done" }))]).done();
         assert_eq!(reminder(&world, client), None, "{client}: nothing is open");
     }
 }

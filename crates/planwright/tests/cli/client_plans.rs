@@ -304,6 +304,7 @@ fn what_was_sent_back_to_codex_is_not_sent_back_again() {
 #[test]
 fn the_name_of_a_plan_file_leads_nowhere_else() {
     let mode = PlanMode::new(inputs().find(|(client, _)| *client == "gemini").unwrap());
+    std::fs::create_dir_all(mode.world.path("home")).unwrap();
     mode.world.write("home/secret.md", "secret");
     for name in ["../secret.md", "/etc/hostname", "none.md", "quiet-river.txt"] {
         let input = mode.input(FIRST).replace("quiet-river.md", name);

@@ -69,7 +69,7 @@ fn calls_of_tools_that_are_not_here_stay_approved() {
     world.turn_on(SESSION, PlanStyle::Collect);
     world.agent_calls(SESSION, "send_mail", json!({ "to": "a" })).unwrap();
     world.agent_calls(SESSION, "plan_finalize", json!({})).unwrap();
-    world.run(&format!("plan approve --digest {}", world.digest())).done().says("plan resume 1");
+    world.run(&format!("plan approve --digest {}", world.digest())).done().says("makes its calls");
     world.run("plan resume 1").exits(6).complains("calls `send_mail`, and there is no such tool here");
     let error = world.run("plan resume 1 --json").exits(6).error_json();
     assert_eq!(error["code"], "UNAVAILABLE");

@@ -52,6 +52,7 @@ mod sessions;
 mod settings;
 mod sign_in;
 mod specialists;
+mod start_pages;
 mod telegram;
 mod terminal;
 mod token;

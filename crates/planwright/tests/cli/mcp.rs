@@ -193,7 +193,7 @@ fn a_session_that_exists_keeps_the_mode_and_style_that_a_person_left() {
     talk(&world, "mcp --session session-one --plan document", &[]).done();
     let mode = &world.json("plan status")["planMode"];
     assert_eq!((&mode["enabled"], &mode["style"]), (&true.into(), &"build".into()));
-    world.run("mcp --help").done().says("in a session without plans");
+    world.run("mcp --help").done().says("in a new session").says("stays as a person left it");
 }
 
 /// Without a model, the built-in rehearsal would report steps as done that it does not do.

@@ -4,6 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::json;
 
+use crate::provider::{Provider, Reply};
 use crate::watch::{Carrier, approved};
 use crate::world::{World, ran};
 
@@ -66,4 +67,39 @@ fn recorded_calls_without_a_process_are_paused() {
     let paused = paused.unwrap();
     assert_eq!((&paused["type"], &paused["counts"]["done"]), (&json!("paused"), &json!(1)), "{paused}");
     world.run("plan resume 1").done().tells("Plan 1 COMPLETED");
+}
+
+/// The first turn left the step open. The one after it reminds the agent, which asks for permission: to resume would be refused.
+#[test]
+fn a_plan_whose_turn_asks_for_permission_is_not_called_paused() {
+    let world = World::new();
+    world.write("planwright.toml", "[[permissions]]\ntool = \"write_file\"\ndecide = \"ask\"\n");
+    let call = |tool: &'static str, arguments| Reply::Call { preface: "", tool, arguments };
+    let says = |text: &str| Reply::Text(text.to_owned());
+    let provider = Provider::start(&[
+        call("plan_set_content", json!({ "plan_markdown": "# A greeting\n\n- [ ] say hello\n" })),
+        says("Ready."),
+        says("I stop here."),
+        call("write_file", json!({ "path": "hello.txt", "content": "hello" })),
+    ]);
+    let chat = |line: &str| ran(world.command().args(["chat", "--session", SESSION, line]).envs(provider.variables()));
+    chat("/plan on").done();
+    chat("add a greeting").done();
+    let asks = chat("/plan approve").says("Allow once");
+    assert!(world.active_plan(SESSION).is_paused(), "no step has moved");
+    let told = [
+        chat("/status"),
+        chat("/plan status"),
+        world.run("plan status"),
+        world.run("plan show 1"),
+        world.run("plan watch 1 --no-wait"),
+    ];
+    for ran in told.map(|ran| ran.tells("The agent asks for permission")).into_iter().chain([asks, world.run("inbox")])
+    {
+        let flat = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!flat.contains("no process works on it") && !flat.contains("plan resume"), "{flat}");
+    }
+    let inbox = world.json("inbox")["items"].clone();
+    let kinds: Vec<_> = inbox.as_array().unwrap().iter().map(|item| &item["kind"]).collect();
+    assert_eq!(kinds, ["permission"], "{inbox}");
 }

@@ -35,19 +35,16 @@ impl McpClient {
         Self::started(planwright(location).arg("--data").arg(data), session, style)
     }
 
-    /// With the tools of a server that is started with this command, in style collect.
-    pub(crate) fn start_with_upstream(location: &Location, session: &str, data: &Path, upstream: &str) -> Self {
+    /// With the tools of the servers in the settings of this folder, in style collect.
+    pub(crate) fn start_with_servers(location: &Location, session: &str, data: &Path) -> Self {
         let mut command = planwright(location);
-        command.env("PLANWRIGHT_GATEWAY_START_SECONDS", "600").arg("--data").arg(data);
-        Self::start_as(&mut command, &["mcp", "--session", session, "--plan", "collect", "--upstream", upstream])
+        command.env("PLANWRIGHT_GATEWAY_START_SECONDS", "600");
+        Self::started(command.arg("--data").arg(data), session, "collect")
     }
 
     fn started(command: &mut Command, session: &str, style: &str) -> Self {
-        Self::start_as(command, &["mcp", "--session", session, "--plan", style])
-    }
-
-    fn start_as(command: &mut Command, arguments: &[&str]) -> Self {
-        let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command.args(["mcp", "--session", session, "--plan", style]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, next: 0 };
         let about = json!({ "name": "test", "version": "1" });

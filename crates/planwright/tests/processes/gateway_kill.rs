@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::client::{McpClient, planwright};
@@ -81,12 +82,26 @@ impl<'a> KilledSession<'a> {
         let name = format!("gateway-kill-{number}");
         let notes = folder.path().join(&name);
         std::fs::create_dir(&notes).unwrap();
-        Self { store, data: folder.path(), name, notes }
+        let session = Self { store, data: folder.path(), name, notes };
+        session.accept_server();
+        session
+    }
+
+    /// The person names the server with the folder of this session, and accepts its tools.
+    fn accept_server(&self) {
+        self.run(&["mcp-server", "remove", "up"]);
+        self.run(&["mcp-server", "add", "up", "--", "python3", SCRIPT, "plain", &self.notes.display().to_string()]);
+        let shown: Value = serde_json::from_slice(&self.run(&["mcp-server", "show", "up", "--json"]).stdout).unwrap();
+        let accepted = self.run(&["mcp-server", "accept", "up", "--digest", shown["digest"].as_str().unwrap()]);
+        assert!(accepted.status.success(), "{accepted:?}");
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        planwright(&self.store.location()).arg("--data").arg(self.data).args(arguments).output().unwrap()
     }
 
     fn start(&self) -> McpClient {
-        let upstream = format!("up=python3 {SCRIPT} plain {}", self.notes.display());
-        McpClient::start_with_upstream(&self.store.location(), &self.name, self.data, &upstream)
+        McpClient::start_with_servers(&self.store.location(), &self.name, self.data)
     }
 
     async fn kill_at(&self, moment: Moment, engine: &Engine) {
@@ -100,12 +115,7 @@ impl<'a> KilledSession<'a> {
         client.call("up__note", &json!({ "text": "third" }));
         client.call("plan_finalize", &json!({}));
         let digest = self.plan(engine).await.digest().to_string();
-        let approved = planwright(&self.store.location())
-            .arg("--data")
-            .arg(self.data)
-            .args(["plan", "approve", "1", "--session", &self.name, "--digest", &digest])
-            .output()
-            .unwrap();
+        let approved = self.run(&["plan", "approve", "1", "--session", &self.name, "--digest", &digest]);
         assert!(approved.status.success(), "{approved:?}");
         while self.calls().len() < moment.calls_before() {
             std::thread::yield_now();

@@ -107,17 +107,20 @@ fn refused(server: &Running, method: &str, path: &str, body: &str) {
         let headers = headers.replace("ADDRESS", &server.address);
         let answer = request(&server.address, method, path, &headers, body);
         assert_eq!(answer.status, 401, "{method} {path} with {who}: {answer:?}");
-        is_problem(method, &answer);
+        is_problem(method, path, &answer);
     }
 }
 
 #[track_caller]
-fn is_problem(method: &str, answer: &Answer) {
+fn is_problem(method: &str, path: &str, answer: &Answer) {
     let head = answer.head.to_ascii_lowercase();
-    assert!(head.contains("content-type: application/problem+json"), "{answer:?}");
+    // MCP over HTTP has errors of JSON-RPC.
+    let (kind, problem) = if path == "/mcp" { ("json", "/error/data") } else { ("problem+json", "") };
+    assert!(head.contains(&format!("content-type: application/{kind}")), "{answer:?}");
     assert!(head.contains("www-authenticate: bearer"), "{answer:?}");
     if method != "HEAD" {
-        let problem = answer.json();
+        let body = answer.json();
+        let problem = body.pointer(problem).unwrap();
         assert_eq!((&problem["status"], &problem["code"]), (&401.into(), &"UNAUTHENTICATED".into()), "{answer:?}");
     }
 }

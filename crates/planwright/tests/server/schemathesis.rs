@@ -10,13 +10,14 @@ use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
-/// configured, no approver has a passkey, no browser signs in, and the ids of memories and of offers cannot be
+/// configured, no approver has a passkey, no browser signs in, no comment was sent, and the ids of memories and of offers cannot be
 /// guessed. Whether a run still works when it is stopped is a matter of time.
-const NEVER_POSSIBLE: [&str; 18] = [
+const NEVER_POSSIBLE: [&str; 19] = [
     "/api/runs/{id}/stop",
     "/api/runs/{id}/resume",
     "/api/permissions/{id}",
     "/api/questions/{id}",
+    "/api/plans/{id}/review/resolve",
     "/api/plans/{id}/undo",
     "/api/sessions/{sessionId}/undo",
     "/api/mcp-servers/{name}",

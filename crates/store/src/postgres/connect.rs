@@ -113,7 +113,7 @@ impl Connecting {
         let server = &self.settings.hosts[index];
         let mut failed: Option<ConnectError> = None;
         for address in self.addresses(server).await? {
-            match self.try_address(server, address, kind).await {
+            match Box::pin(self.try_address(server, address, kind)).await {
                 Ok(connected) => return Ok(connected),
                 Err(error) if error.is_final() => return Err(error),
                 Err(error) => failed = Some(failed.map_or_else(|| error.clone(), |before| before.then(&error))),

@@ -123,7 +123,7 @@ impl Manager for ReaderManager {
     type Error = DatabaseError;
 
     async fn create(&self) -> Result<ClientWrapper, DatabaseError> {
-        let Connected { client, connection, .. } = self.0.connect().await?;
+        let Connected { client, connection, .. } = Box::pin(self.0.connect()).await?;
         Ok(ClientWrapper::new(client, carry(connection)))
     }
 

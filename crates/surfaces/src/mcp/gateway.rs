@@ -15,7 +15,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{
-    Arguments, CallEvent, CallEventSender, CallProgress, ClientInput, ClientKey, InputRequired, ServerError,
+    Arguments, CallEvent, CallEventSender, CallProgress, ClientInput, ClientKey, InputRequired, RpcError,
     ServerQuestion,
 };
 use rmcp::ErrorData;
@@ -70,14 +70,14 @@ enum Called {
     /// The client makes the request again with its answers.
     Asks(InputRequiredResult),
     /// The server refused the client's answers, or needs a client that can be asked.
-    Refused(ServerError),
+    Refused(RpcError),
 }
 
 /// What a server says during a call that is not passed on as it is.
 enum Told {
     Question(ServerQuestion),
     Input(InputRequired),
-    Refused(ServerError),
+    Refused(RpcError),
 }
 
 /// The client of a connection, for one call.
@@ -373,7 +373,7 @@ fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Resul
     let outcome = match called {
         Called::Ended(outcome) => outcome,
         Called::Asks(asked) => return Ok(CallAnswer::InputRequired(Box::new(asked))),
-        Called::Refused(ServerError { code, message, data }) => {
+        Called::Refused(RpcError { code, message, data }) => {
             let message = visible(&message).into_owned();
             return Ok(CallAnswer::Error(Box::new(ErrorData::new(ErrorCode(code), message, data))));
         }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::choices::Activity;
 use planwright_core::plan::execution::{PermissionCounts, StepState, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
@@ -120,6 +121,14 @@ impl ExecutionView {
             after_step: execution.step_pause().map(|pause| pause.step),
             spend: None,
             steps: Vec::new(),
+        }
+    }
+
+    /// Without the pause that an earlier turn left, while a process works on it or its turn asks a person something.
+    pub(super) fn during(self, activity: Option<&Activity>) -> Self {
+        match activity {
+            Some(Activity::Running | Activity::Asking(_)) => Self { paused_since: None, paused_for: None, ..self },
+            Some(Activity::Paused | Activity::LeftTo(_)) | None => self,
         }
     }
 

@@ -71,15 +71,20 @@ async fn a_permission_that_a_plan_waits_for_has_the_same_choices_everywhere() {
         decide: Permission::Ask,
     };
     let rules = Arc::new(FixedRules::new(PermissionRules::new(vec![rule]).unwrap()));
-    let write = Reply::call("write_file", json!({ "path": "a.md", "content": "x" }));
-    let model = ScriptedModel::new(drafting().into_iter().chain([write]));
-    let world = World::set_up(model, move |setup| setup.options.permissions = rules).await;
-    world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await.with(200);
-    let (plan, item) = waiting(&world, "move the blog", json!({}), "permission").await;
-    // No process works on it, and yet it is not paused: an answer continues it, a resume does not.
-    assert_eq!((&plan["activity"], &plan["askId"]), (&json!("asking"), &item["id"]));
-    assert_eq!(plan["situation"], "The agent asks for permission: write_file: a.md");
-    assert_eq!(offered(&world, &plan, &item).await, ["once", "plan", "always", "no"]);
+    // It asks at once, or in the turn that reminds it: the pause that the turn before left does not count meanwhile.
+    for before in [vec![], vec![Reply::text("I stop here.")]] {
+        let rules = Arc::clone(&rules);
+        let write = Reply::call("write_file", json!({ "path": "a.md", "content": "x" }));
+        let model = ScriptedModel::new(drafting().into_iter().chain(before).chain([write]));
+        let world = World::set_up(model, move |setup| setup.options.permissions = rules).await;
+        world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await.with(200);
+        let (plan, item) = waiting(&world, "move the blog", json!({}), "permission").await;
+        // No process works on it, and yet it is not paused: an answer continues it, a resume does not.
+        assert_eq!((&plan["activity"], &plan["askId"]), (&json!("asking"), &item["id"]));
+        assert_eq!(plan["situation"], "The agent asks for permission: write_file: a.md");
+        assert_eq!(plan["execution"]["pausedSince"], Value::Null);
+        assert_eq!(offered(&world, &plan, &item).await, ["once", "plan", "always", "no"]);
+    }
 }
 
 #[tokio::test]

@@ -128,6 +128,29 @@ async fn metrics_are_rendered_for_clients_with_the_token() {
     assert!(answer.body.contains("store_up 0") && !answer.body.contains("plan_mode_active_sessions"), "{answer:?}");
 }
 
+/// A series that begins with its first event hides that event: nothing shows as an increase.
+#[tokio::test]
+async fn every_series_that_is_known_is_there_before_it_counts() {
+    let world = World::new().await;
+    let answer = world.send(world.allowed("GET /metrics")).await;
+    let lines: Vec<_> = answer.body.lines().collect();
+    for series in [
+        "auto_run_completed_count{runKind=\"GOAL_RUN\",status=\"failed\"}",
+        "auto_run_started_count{runKind=\"TASK_RUN\",channel=\"telegram\"}",
+        "http_requests_total{method=\"GET\",route=\"/metrics\",status=\"200\"}",
+        "memory_scope_cross_session_blocked_count",
+        "memory_scope_goal_selected_count",
+        "memory_scope_task_selected_count",
+        "plan_mode_enabled_count",
+        "routing_session_mismatch_blocked_count",
+        "turns_total{end=\"answered\"}",
+        "turns_total{end=\"plan_ready\"}",
+    ] {
+        let line = format!("{series} 0");
+        assert!(lines.contains(&line.as_str()), "{line} is missing in\n{}", answer.body);
+    }
+}
+
 #[tokio::test]
 async fn a_panic_is_a_problem_and_ends_only_its_request() {
     let world = World::new().await;

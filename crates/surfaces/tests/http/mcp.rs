@@ -171,6 +171,7 @@ async fn without_a_session_clients_share_the_default_one_and_the_style_can_be_ch
 
 /// A request of the newest protocol.
 fn alone(world: &World, version: &str, method: &str, params: Value) -> Ask {
+    let name = params["uri"].as_str().map(str::to_owned);
     let mut request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
     request["params"]["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": version,
@@ -178,6 +179,10 @@ fn alone(world: &World, version: &str, method: &str, params: Value) -> Ask {
         "io.modelcontextprotocol/clientInfo": { "name": "newest", "version": "1" },
     });
     let headers = world.allowed(PATH).header("MCP-Protocol-Version", version).header("Mcp-Method", method);
+    let headers = match name {
+        Some(name) => headers.header("Mcp-Name", &name),
+        None => headers,
+    };
     message(headers, &request)
 }
 
@@ -190,7 +195,7 @@ async fn what_goes_wrong_is_an_error_of_json_rpc() {
         ("ping", json!({})),
         ("logging/setLevel", json!({ "level": "info" })),
         ("resources/subscribe", json!({ "uri": "planwright://plan/active" })),
-        ("resources/unsubscribe", json!({})),
+        ("resources/unsubscribe", json!({ "uri": "planwright://plan/active" })),
         ("unknown/method", json!({})),
     ] {
         let answer = world.send(alone(&world, "2026-07-28", method, params)).await;

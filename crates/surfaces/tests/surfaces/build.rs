@@ -49,7 +49,6 @@ async fn a_draft_is_built_checked_and_proposed() {
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "position": 0 }), "INVALID_ARGUMENT"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "position": -1 }), "INVALID_ARGUMENT"),
         ("plan_add_step", json!({ "description": " ", "agent": "coder" }), "INVALID_ARGUMENT"),
-        ("plan_add_step", json!({ "description": "x" }), "INVALID_ARGUMENT"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "needs": ["s9"] }), "NOT_FOUND"),
         ("plan_add_step", json!({ "description": "x", "agent": "coder", "needs": "s1" }), "INVALID_ARGUMENT"),
         ("plan_update_step", json!({ "step_id": "s3", "description": "x" }), "NOT_FOUND"),

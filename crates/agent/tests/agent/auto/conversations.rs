@@ -137,3 +137,33 @@ async fn a_run_continues_its_own_conversation_until_it_moves_to_the_next_task() 
     world.has_a_valid_history();
     world.is_sound().await;
 }
+
+/// A run reads nothing of the tasks of others with its tools, either: their notes are what came of them.
+#[tokio::test]
+async fn a_run_lists_its_own_goal_and_tasks_only() {
+    let model = ScriptedModel::answering(|request| match newest(request) {
+        tick if !tick.contains("_RUN ") || called(request, "task_update") => Reply::text("Fine."),
+        _ if called(request, "task_list") => Reply::call("task_update", json!({ "status": "done" })),
+        _ => Reply::call("goal_list", json!({ "all": true })).and_call("task_list", json!({ "all": true })),
+    });
+    let world = World::with(model, |_| {}).await;
+    for line in ["/goal add The zoo", "/task add #1 Count the animals", "/task add Renew it", "/task add Paint it"] {
+        world.send(line).await;
+    }
+    world.send("/task done 3 the till is a walrus").await;
+    let listed = |list: &str, field: &str| {
+        let requests = world.model.requests();
+        let results = requests.last().unwrap().messages.iter().rev().find_map(|message| match message {
+            ModelMessage::ToolResult { name, text, .. } if *name == format!("{field}_list") => Some(text.clone()),
+            _ => None,
+        });
+        let value: serde_json::Value = serde_json::from_str(&results.unwrap()).unwrap();
+        value[list].as_array().unwrap().iter().map(|one| one[field].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    for (run, goals, tasks) in [("task 2", vec![], vec![2]), ("1", vec![1], vec![1])] {
+        world.send(&format!("/auto on {run}")).await;
+        world.until_runs_rest().await;
+        assert_eq!((listed("goals", "goal"), listed("tasks", "task")), (goals, tasks), "{run}");
+    }
+    assert!(world.model.requests().iter().all(|request| !read_by_the_model(request).contains("walrus")));
+}

@@ -126,6 +126,23 @@ async fn a_model_that_never_finalises_leaves_the_plan_collecting() {
 }
 
 #[tokio::test]
+async fn a_plan_whose_finalising_failed_says_how_it_goes_on() {
+    let broken = Reply::call("plan_finalize", json!({ "summary": 5 }));
+    let replies = [Reply::call("prop", json!({})), broken, Reply::text("That is my plan."), finalize()];
+    let world = collecting(&Prop::changing("prop"), replies).await;
+    let outcome = world.say("Plan it").await;
+    assert_eq!(world.plan(1).await.status, PlanStatus::Collecting);
+    let next = "It is a draft that the agent has not finished. A message continues it.";
+    assert!(outcome.reply.starts_with("That is my plan.\n\nPlan 1 is **COLLECTING**"), "{}", outcome.reply);
+    assert!(outcome.reply.contains(next) && outcome.reply.contains("`/plan cancel 1`"), "{}", outcome.reply);
+    let status = world.send("/plan status").await.reply;
+    assert!(status.contains(next), "{status}");
+    let outcome = world.say("Go on").await;
+    assert!(matches!(outcome.end, Some(TurnEnd::PlanReady { .. })), "{outcome:?}");
+    world.is_sound().await;
+}
+
+#[tokio::test]
 async fn a_finalised_plan_takes_no_more_steps_and_is_not_finalised_twice() {
     let prop = Prop::changing("prop");
     let world = collecting(

@@ -21,10 +21,13 @@ const fn nearness(scope: &MemoryScope) -> f64 {
 
 /// Reciprocal rank fusion: the share of a ranking in an item's score is `1 / (60 + rank)`. `by_meaning` has the nearest first.
 /// The shares of the first ranking are scaled to its part, so that they still sum up to the score.
-pub fn fuse_rankings(by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem>) -> Vec<RankedMemory> {
+pub fn fuse_rankings(mut by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem>) -> Vec<RankedMemory> {
     let part = |rank: usize| 1.0 / (K + rank as f64 + 1.0);
+    by_words.sort_by(|one, other| other.relevance().total_cmp(&one.relevance()));
     let scaled = |(rank, mut found): (usize, RankedMemory)| {
-        let scale = if found.score > 0.0 { part(rank) / found.score } else { 0.0 };
+        let relevance = found.relevance();
+        let scale = if relevance > 0.0 { part(rank) / relevance } else { 0.0 };
+        found.shares.retain(|(factor, _)| *factor != Factor::Scope);
         found.shares.iter_mut().for_each(|(_, share)| *share *= scale);
         found.score = part(rank);
         found
@@ -50,10 +53,7 @@ pub fn fuse_rankings(by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem>) -
     for found in &mut fused {
         let share = nearness(&found.item.scope);
         found.score += share;
-        match found.shares.iter_mut().find(|(factor, _)| *factor == Factor::Scope) {
-            Some((_, own)) => *own += share,
-            None => found.shares.push((Factor::Scope, share)),
-        }
+        found.shares.push((Factor::Scope, share));
     }
     fused.sort_by(|one, other| {
         let score = other.score.total_cmp(&one.score);

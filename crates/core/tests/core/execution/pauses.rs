@@ -1,6 +1,7 @@
 //! When an execution waits for a person, and when it does not any more.
 
 use planwright_core::actor::Actor;
+use planwright_core::choices::is_worked_on;
 use planwright_core::command::{Command, ExecutionCommand, TurnCommand};
 use planwright_core::ids::TurnId;
 use planwright_core::plan::PlanStyle;
@@ -122,6 +123,23 @@ fn idle_turns_add_up_until_a_step_moves_or_a_person_speaks() {
     assert_eq!(idle_turns(&world), None, "a step that moves lifts the pause");
     end_turn(&mut world, TurnEnd::Answered).unwrap();
     assert_eq!(idle_turns(&world), Some(1));
+}
+
+/// The pause that a turn left stays until a step moves. It is none while the next turn is open.
+#[test]
+fn a_plan_is_worked_on_while_a_turn_is_open_for_it() {
+    let mut world = executing();
+    let works = |world: &World| is_worked_on(world.active(), world.snapshot.session.as_ref().unwrap());
+    assert!(!works(&world), "no turn has begun");
+    for _ in 0..2 {
+        begin_document(&mut world).unwrap();
+        assert!(works(&world));
+        end_turn(&mut world, TurnEnd::Answered).unwrap();
+        assert!(!works(&world) && world.active().is_paused());
+    }
+    // A message works for no plan in particular.
+    world.person(say("And?")).unwrap();
+    assert!(!works(&world) && world.active().is_paused());
 }
 
 #[test]

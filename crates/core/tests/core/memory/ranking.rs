@@ -2,9 +2,9 @@
 
 use planwright_core::conversation::CountTokens;
 use planwright_core::memory::ranking::{
-    Factor, FirstPass, MemoryMatches, Place, PlacedItem, Posting, RankedMemory, Ranking,
+    Factor, FirstPass, MemoryMatches, Place, PlacedItem, Posting, RankedMemory, Ranking, fuse_rankings,
 };
-use planwright_core::memory::{MemoryItem, MemoryQuery, MemoryText, ScopeChain};
+use planwright_core::memory::{MemoryItem, MemoryQuery, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::prompt::memory_block;
 
 use super::{item, session};
@@ -151,4 +151,49 @@ fn the_block_quotes_and_fits_its_budget() {
     let small = memory_block(&ranked, 80, &Words).unwrap();
     assert!(Words.count(&small) <= 80 && small.matches("> ").count() < block.matches("> ").count(), "{small}");
     assert!(memory_block(&[], 400, &Words).is_none());
+}
+
+/// An item of a scope that is so near, and fits so well.
+fn ranked(id: &str, scope: MemoryScope, nearness: f64, text: f64) -> RankedMemory {
+    let item = MemoryItem { scope, ..item(id, "Ana", "2025-04-07T09:00:00Z", &format!("The words of {id}.")) };
+    RankedMemory { item, score: text + nearness, shares: vec![(Factor::Text, text), (Factor::Scope, nearness)] }
+}
+
+fn of_session() -> MemoryScope {
+    MemoryScope::of_session(&session(SESSION))
+}
+
+/// The scope decides which comes first, and not whether it is shown.
+#[test]
+fn the_block_has_what_fits_of_every_scope() {
+    let found = [
+        ranked("near", of_session(), 4.0, 1.0),
+        ranked("weak", of_session(), 4.0, 0.1),
+        ranked("far", MemoryScope::Global, 0.0, 0.9),
+        ranked("faint", MemoryScope::Global, 0.0, 0.2),
+    ];
+    let block = memory_block(&found, 400, &Words).unwrap();
+    for (id, is_shown) in [("near", true), ("weak", false), ("far", true), ("faint", false)] {
+        assert_eq!(block.contains(&format!("The words of {id}.")), is_shown, "{id}: {block}");
+    }
+}
+
+#[test]
+fn rankings_are_joined_by_relevance_and_nearer_scopes_come_first() {
+    let by_words = vec![
+        ranked("weak", of_session(), 4.0, 0.2),
+        ranked("far", MemoryScope::Global, 0.0, 0.9),
+        ranked("farther", MemoryScope::Global, 0.0, 0.8),
+    ];
+    let meant = ranked("meant", of_session(), 0.0, 0.0).item;
+    let by_meaning = vec![by_words[1].item.clone(), meant, by_words[0].item.clone()];
+    let fused = fuse_rankings(by_words, by_meaning);
+    assert_eq!(ids(&fused), ["weak", "meant", "far", "farther"], "{fused:#?}");
+    for found in &fused {
+        let sum: f64 = found.shares.iter().map(|(_, share)| share).sum();
+        assert!((sum - found.score).abs() < 1e-12, "{found:#?}");
+    }
+    // The first in both rankings is the most relevant, in whichever scope it is.
+    let best = fused.iter().max_by(|one, other| one.relevance().total_cmp(&other.relevance())).unwrap();
+    assert_eq!(best.item.id.as_str(), "far", "{fused:#?}");
 }

@@ -1,4 +1,4 @@
-//! When the agent is about to end its turn: it is reminded of the open steps of its plan, once for each state of the plan.
+//! When the agent is about to end its turn: it is reminded of the open steps of its plan, once for each step that was done.
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::snapshot::Snapshot;
@@ -19,13 +19,14 @@ pub(super) async fn remind(global: &Global, client: ClientName, input: &HookInpu
     for server in servers_of(global, client, &input.place).iter().filter(|server| !server.is_own_again) {
         let Ok(target) = &server.target else { continue };
         let Lookup::Found(snapshot, _) = session_of(target, &input.place.project).await? else { continue };
-        let Some((state, text)) = open_steps(&snapshot) else { continue };
+        let Some(OpenSteps { work, done, text }) = open_steps(&snapshot) else { continue };
         let settings = Settings::read(&target.global)?;
         let mut memory = HookMemory::read(&settings.data, &snapshot.identity);
-        if memory.reminded_at.as_ref() == Some(&state) {
+        // A step that is reported as open and as done in turns keeps no agent at work for ever.
+        if memory.reminded_of.as_ref() == Some(&work) && done <= memory.reminded_done {
             return Ok(None);
         }
-        memory.reminded_at = Some(state);
+        (memory.reminded_of, memory.reminded_done) = (Some(work), done);
         // What cannot be remembered is not said: it would be said again and again.
         memory.write(&settings.data, &snapshot.identity)?;
         return Ok(wire::reminder(client, &text));
@@ -33,8 +34,17 @@ pub(super) async fn remind(global: &Global, client: ClientName, input: &HookInpu
     Ok(None)
 }
 
-/// The state that a plan is in, and what the agent is told, if it may work on open steps.
-fn open_steps(snapshot: &Snapshot) -> Option<(String, String)> {
+struct OpenSteps {
+    /// Names the plan, and its execution once that has begun.
+    work: String,
+    /// How many steps are done.
+    done: usize,
+    /// What the agent is told.
+    text: String,
+}
+
+/// The open steps of the active plan, if the agent may work on them.
+fn open_steps(snapshot: &Snapshot) -> Option<OpenSteps> {
     let is_on = snapshot.session.as_ref()?.plan_mode.enabled;
     let plan = snapshot.active().filter(|_| is_on)?;
     let (id, done, total, next) = match (plan.status, &plan.execution) {
@@ -48,7 +58,7 @@ fn open_steps(snapshot: &Snapshot) -> Option<(String, String)> {
         }
         _ => return None,
     };
-    Some((format!("{} {id} {done}", plan.id), text(plan, done, total, &next)))
+    Some(OpenSteps { work: format!("{} {id}", plan.id), done, text: text(plan, done, total, &next) })
 }
 
 fn text(plan: &Plan, done: usize, total: usize, next: &str) -> String {

@@ -11,9 +11,12 @@ const FOLDER: &str = "hooks";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HookMemory {
-    /// How the plan stood when its agent was last reminded of its open steps.
+    /// The plan and the execution of which the agent was last reminded.
     #[serde(default)]
-    pub(super) reminded_at: Option<String>,
+    pub(super) reminded_of: Option<String>,
+    /// How many of its steps were done then.
+    #[serde(default)]
+    pub(super) reminded_done: usize,
     /// How many calls of the client's tools only looked something up.
     #[serde(default)]
     pub(super) research: u32,

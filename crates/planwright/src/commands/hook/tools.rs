@@ -283,6 +283,7 @@ fn is_bare(folder: &Path) -> bool {
 
 /// The tool of Planwright's server that a client's name of a tool means. Clients put the server's name before it, with `__` or
 /// `_` between them, and some `mcp` before that: `mcp__planwright__plan_get`, `mcp_planwright_plan_get`, `planwright_plan_get`.
+/// Claude Code puts the name of Planwright's plugin before that of its server: `mcp__plugin_planwright_planwright__plan_get`.
 /// Cursor leaves the server's name out: `MCP:plan_get`.
 pub(super) fn tool_of_server<'a>(tool: &'a str, server: &str) -> Option<&'a str> {
     if let Some(name) = tool.strip_prefix("MCP:") {
@@ -290,6 +291,7 @@ pub(super) fn tool_of_server<'a>(tool: &'a str, server: &str) -> Option<&'a str>
     }
     let plain: String = server.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     if let Some(named) = tool.strip_prefix("mcp__") {
+        let named = named.strip_prefix("plugin_planwright_").unwrap_or(named);
         return named.strip_prefix(plain.as_str())?.strip_prefix("__");
     }
     let name = tool.strip_prefix("mcp_").unwrap_or(tool).strip_prefix(plain.as_str())?;
@@ -395,6 +397,9 @@ mod tests {
             ("mcp__planwright__plan_get", Some("plan_get")),
             ("planwright_plan_get", Some("plan_get")),
             ("mcp__planwright__github__push", Some("github__push")),
+            ("mcp__plugin_planwright_planwright__plan_get", Some("plan_get")),
+            ("mcp__plugin_other_planwright__plan_get", None),
+            ("mcp__plugin_planwright_other__plan_get", None),
             ("mcp__planwright-evil__plan_get", None),
             ("mcp__planwrightevil__plan_get", None),
             ("mcp__other__plan_get", None),

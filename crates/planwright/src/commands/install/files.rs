@@ -141,7 +141,7 @@ impl Files {
     }
 }
 
-/// Removes folders that were made for a file and are empty again.
+/// Removes folders that were made for files and are empty again, in this order.
 pub(super) fn remove_folders(folders: &[PathBuf]) {
     for folder in folders {
         // One with other files in it stays.

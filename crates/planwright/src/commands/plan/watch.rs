@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
+use planwright_core::choices::choices;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::changes::ChangeFollower;
@@ -159,8 +160,8 @@ struct View<'a> {
     /// When the last line was printed.
     quiet: Instant,
     invocation: &'a Invocation,
-    /// The person was told that no process works on the plan.
-    paused: bool,
+    /// What the person was told last that the plan waits for, until a process works on it again.
+    told: Option<String>,
 }
 
 impl<'a> View<'a> {
@@ -174,7 +175,7 @@ impl<'a> View<'a> {
             ticks: 0,
             quiet: Instant::now(),
             invocation: &context.invocation,
-            paused: false,
+            told: None,
         }
     }
 
@@ -202,9 +203,11 @@ impl<'a> View<'a> {
     }
 
     fn pause(&mut self, plan: &Plan, activity: Option<&Activity>) -> Result<(), Failure> {
-        if std::mem::replace(&mut self.paused, true) {
+        let situation = choices(plan, activity).situation;
+        if self.told.as_ref() == Some(&situation) {
             return Ok(());
         }
+        self.told = Some(situation);
         self.quiet = Instant::now();
         if self.screen.json {
             return self.screen.print_json_line(&json!({
@@ -218,7 +221,7 @@ impl<'a> View<'a> {
     }
 
     fn continue_after_pause(&mut self) -> Result<(), Failure> {
-        if !std::mem::replace(&mut self.paused, false) || self.screen.json {
+        if self.told.take().is_none() || self.screen.json {
             return Ok(());
         }
         self.write(&watch::continued(self.form.width()))
@@ -228,11 +231,11 @@ impl<'a> View<'a> {
         self.quiet = Instant::now();
         match &happened.kind {
             PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan, None),
-            PlanUpdateKind::ExecutionPaused(_) => self.paused = true,
+            PlanUpdateKind::ExecutionPaused(_) => self.told = Some(choices(plan, None).situation),
             PlanUpdateKind::ExecutionResumed(_)
             | PlanUpdateKind::ExecutionBegan(_)
             | PlanUpdateKind::StepBegan { .. } => {
-                self.paused = false;
+                self.told = None;
             }
             PlanUpdateKind::Changed
             | PlanUpdateKind::Approved { .. }
@@ -253,7 +256,7 @@ impl<'a> View<'a> {
             return Ok(());
         }
         self.ticks += 1;
-        let activity = if self.paused { Activity::Paused } else { Activity::Running };
+        let activity = if self.told.is_some() { Activity::Paused } else { Activity::Running };
         let (plan, now) = (following.plan(), following.now());
         let line = watch::under_way(plan, Some(&activity), now, self.quiet.elapsed(), self.ticks);
         self.line.draw(&line)

@@ -113,7 +113,8 @@ impl ConnectAttempt<'_> {
     pub(super) async fn make(&self, encryption: Encryption, kind: SessionKind) -> Result<Connected, ConnectError> {
         // The network and signing in have that time each.
         let limit = self.settings.connect_timeout * 2;
-        let made = timeout(limit, self.make_in_time(encryption, kind)).await;
+        // On the heap: it is large, and whoever waits for a connection has it on their stack otherwise.
+        let made = timeout(limit, Box::pin(self.make_in_time(encryption, kind))).await;
         made.unwrap_or_else(|_| Err(ConnectError::other("it does not answer")))
     }
 

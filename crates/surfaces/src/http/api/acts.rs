@@ -109,7 +109,8 @@ struct ActChallengeView {
 async fn challenge(State(app): State<App>, Body(body): Body<ActBody>) -> ApiResult<Json<ActChallengeView>> {
     let approver = named(&app, body.approver.as_deref()).await?;
     app.engine().approvals().passkeys_of(&approver).await?;
-    let shown = body.digest;
+    // What a permission and an acceptance sign is made of the digest: the call that does it compares it.
+    let shown = body.digest.filter(|_| !matches!(body.kind, ActKind::Permit | ActKind::AcceptTools));
     let (session, act) = body.act(&app).await?;
     if shown.is_some_and(|shown| shown.to_string() != act.digest) {
         return Err(Refusal::stale("It is not what was shown any more. Look at it again.").into());
