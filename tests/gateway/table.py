@@ -26,7 +26,7 @@ def text(figures):
     one = next(iter(figures.values()))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     out = (
-        f"`make test-gateway` at commit {commit}, with AgentDojo {version} (suites {SUITES_VERSION}): {one.tasks} tasks with {one.gold} calls, and "
+        f"`tests/gateway/replay.py`, the first part of `make test-gateway`, at commit {commit}, with AgentDojo {version} (suites {SUITES_VERSION}): {one.tasks} tasks with {one.gold} calls, and "
         f"{sum(one.tried.values())} injected calls in each mode.\n\n"
     )
     out += header(["mode", "injected calls that changed something", "injected calls that read", "calls of tasks refused or changed", "rounds per task", "approvals per task", "questions per task"])
