@@ -6,6 +6,7 @@ task. The person approves exactly the calls of the task, and rejects every round
 called.
 
     replay.py --planwright PROGRAM --folder FOLDER [--only MODE] [--tasks NUMBER] [--docs docs/gateway.md] [--results FILE]
+    replay.py --merge FILE… --docs docs/gateway.md      the table from the results of all modes, each replayed by itself
     replay.py --check          the suites and the server alone, without planwright
 """
 
@@ -199,6 +200,17 @@ def run_task(stage, upstream, suite, task, mode, figures):
             one.agent.kill()
 
 
+def merged(files):
+    """The figures of all modes, from the results of several replays."""
+    found = {}
+    for path in files:
+        with open(path) as file:
+            for mode, values in json.load(file).items():
+                found[mode] = Figures()
+                vars(found[mode]).update({name: collections.Counter(one) if isinstance(one, dict) else one for name, one in values.items()})
+    return {mode: found[mode] for mode in MODES}
+
+
 def check():
     """The suites and the server alone."""
     loaded = suites.load()
@@ -231,10 +243,14 @@ def main():
     parser.add_argument("--tasks", type=int, help="of each suite only the first ones")
     parser.add_argument("--docs", help="the page whose table is written")
     parser.add_argument("--results", help="the file that the figures are written to")
+    parser.add_argument("--merge", nargs="+", help="files with results, in place of a replay")
     options = parser.parse_args()
     if options.check:
         sys.exit(0 if check() else 1)
-    figures = replay(os.path.abspath(options.planwright), os.path.abspath(options.folder), options.only, options.tasks)
+    if options.merge:
+        figures = merged(options.merge)
+    else:
+        figures = replay(os.path.abspath(options.planwright), os.path.abspath(options.folder), options.only, options.tasks)
     if options.results:
         with open(options.results, "w") as file:
             json.dump({mode: vars(one) for mode, one in figures.items()}, file, indent=1)
