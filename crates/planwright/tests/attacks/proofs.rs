@@ -105,13 +105,16 @@ fn the_refusal_of_a_typed_command_names_a_command_that_signs_it() {
     let get = |path: &str| send(&server.address, "GET", path, &headers, &Value::Null);
     let (_, listed) = get("/api/memory?sessionId=attack-one&channel=mcp");
     let memory = serde_json::from_str::<Value>(&listed).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
+    let path = "/api/sessions/attack-one/messages?channel=mcp";
+    // Nobody approves what they have not seen, so that comes first.
+    let (head, answer) = server.post(path, &headers, &json!({ "text": "/plan show 1" }));
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{answer}");
     for (typed, confirmed) in [
         ("/schedule resume 1".to_owned(), false),
         ("/schedule add 0 8 * * * max=2 Wash Ann's pots".to_owned(), false),
         (format!("/memory promote {memory}"), true),
         ("/plan approve 1".to_owned(), true),
     ] {
-        let path = "/api/sessions/attack-one/messages?channel=mcp";
         let (head, answer) = server.post(path, &headers, &json!({ "text": typed }));
         assert!(head.starts_with("HTTP/1.1 403") && answer.contains("POLICY_DENIED"), "{typed}: {head}\n{answer}");
         let problem: Value = serde_json::from_str(&answer).unwrap();
