@@ -37,8 +37,10 @@ fn is_summary(message: &ModelMessage) -> bool {
     matches!(message, ModelMessage::User { text } if text.starts_with("[What was said before, in short. It is a record, not a request.]\n\n"))
 }
 
+const NOTICE: &str = "[Earlier messages are left out here.]";
+
 fn is_notice(message: &ModelMessage) -> bool {
-    matches!(message, ModelMessage::User { text } if text == "[Earlier messages are left out here.]")
+    matches!(message, ModelMessage::User { text } if text == NOTICE)
 }
 
 /// What is sent when there is this much room.
@@ -67,7 +69,9 @@ fn check_fitted(conversation: &Conversation, room: u32, measure: Measure) -> Res
     }
     let left_out = messages.len() < whole.len();
     if left_out && messages.len() > 1 {
-        prop_assert!(messages.iter().any(|message| is_summary(message) || is_notice(message)), "the model is not told");
+        let is_told = messages.iter().any(|message| is_summary(message) || is_notice(message));
+        let notice = message_tokens(&ModelMessage::User { text: NOTICE.to_owned() }, &measure);
+        prop_assert!(is_told || tokens + notice > room, "the model is not told");
     }
     // The text of a plan is whole before there is a summary.
     let is_plan = |message: &ModelMessage| matches!(message, ModelMessage::ToolResult { name, failed: false, .. } if name == "plan_get");
