@@ -57,7 +57,6 @@ impl Gateway {
         if self.start.deadline.set(Instant::now() + wait).is_err() {
             return;
         }
-        upstream.accept_by_command(&named.names);
         let gateway = self.clone();
         tokio::spawn(async move {
             let mut failed = Vec::new();

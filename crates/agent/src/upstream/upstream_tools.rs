@@ -43,8 +43,6 @@ pub(super) struct Shared {
     looked_at: Mutex<BTreeSet<ServerName>>,
     /// The servers whose first offer is accepted by a rule, with the policy that accepts it.
     accepted_by_rule: Mutex<BTreeMap<ServerName, Actor>>,
-    /// The servers whose acceptance counts only for the command that was accepted.
-    by_command: Mutex<BTreeSet<ServerName>>,
 }
 
 /// A server as people are shown it.
@@ -120,16 +118,9 @@ impl UpstreamTools {
         files: FileTools,
         output_bytes: usize,
     ) -> Self {
-        let (catalog, looked_at, accepted_by_rule, by_command) = Default::default();
-        let shared = Shared { servers, pins, files, output_bytes, catalog, looked_at, accepted_by_rule, by_command };
+        let (catalog, looked_at, accepted_by_rule) = Default::default();
+        let shared = Shared { servers, pins, files, output_bytes, catalog, looked_at, accepted_by_rule };
         Self { shared: Arc::new(shared) }
-    }
-
-    /// From now on what was accepted of these servers counts only for the command that was accepted. With another command their
-    /// names wait for a person.
-    pub fn accept_by_command(&self, names: &[ServerName]) {
-        self.shared.by_command().extend(names.iter().cloned());
-        *self.shared.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 
     /// The configured servers, in the order of their names.
@@ -389,20 +380,18 @@ impl Shared {
         Ok(catalog)
     }
 
-    /// What was accepted of another command is not accepted of this one.
+    /// What was accepted of another command or address is not accepted of this one.
     fn as_commanded(&self, pinned: PinnedServer) -> PinnedServer {
-        let is_other = self.by_command().contains(&pinned.server)
-            && pinned.accepted_command.is_some_and(|accepted| accepted != self.command_of(&pinned.server));
+        let configured = self.servers.servers().iter().find(|configured| configured.name == pinned.server);
+        let command = configured.map(|configured| command_digest(&configured.reached_by));
+        let is_other =
+            command.is_some_and(|command| pinned.accepted_command.is_some_and(|accepted| accepted != command));
         if is_other { PinnedServer { accepted: None, ..pinned } } else { pinned }
     }
 
     fn command_of(&self, server: &ServerName) -> Digest {
         let configured = self.servers.servers().iter().find(|configured| configured.name == *server);
         command_digest(configured.map_or("", |configured| configured.reached_by.as_str()))
-    }
-
-    fn by_command(&self) -> std::sync::MutexGuard<'_, BTreeSet<ServerName>> {
-        self.by_command.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn accepted_by_rule(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Actor>> {
