@@ -41,6 +41,7 @@ test("what changed while the person was asked is shown anew before it is signed"
   const task = await stack.api("POST", "/api/tasks", { sessionId: SESSION, title: "tidy the shelf" });
   const { page, url } = await withPasskey(stack);
   await page.goto(`${url}/s/${SESSION}/runs`);
+  await page.getByText("Starting or continuing a run asks for an approver's passkey or passphrase.").waitFor();
   await page.getByRole("button", { name: "Start a run" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("tidy the shelf").waitFor();
