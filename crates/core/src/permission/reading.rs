@@ -131,7 +131,8 @@ fn split_words(command: &str) -> Option<Vec<Word>> {
 /// What follows a redirection that writes nothing.
 fn redirection(rest: &str) -> Option<&str> {
     const TO_OUTPUTS: [&str; 4] = ["2>&1", "1>&2", ">&2", ">&1"];
-    const TO_FILES: [&str; 7] = ["2>>", "1>>", "&>", ">>", "2>", "1>", ">"];
+    // `ls &>/dev/null rm x` removes x in a shell that has no `&>`.
+    const TO_FILES: [&str; 6] = ["2>>", "1>>", ">>", "2>", "1>", ">"];
     let ends = |after: &&str| after.is_empty() || after.starts_with([' ', '\t']);
     if let Some(after) = TO_OUTPUTS.iter().find_map(|form| rest.strip_prefix(form)) {
         return Some(after).filter(ends);

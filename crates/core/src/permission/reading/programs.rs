@@ -229,8 +229,9 @@ const READERS: [Reader; 9] = [
     },
     Reader {
         names: &["tree"],
+        // The value of `-P` and `-I` is the next word, so that `tree -Po` writes.
         letters: "aCDdFfghiLnpQrstux",
-        valued: "IP",
+        valued: "",
         long: &["--dirsfirst", "--du", "--filelimit", "--gitignore", "--noreport", "--prune"],
     },
     Reader {
