@@ -35,7 +35,7 @@ use crate::http;
 use crate::options::{Reach, UpstreamServerOptions};
 use crate::passthrough;
 use crate::program::ServerProgram;
-use crate::program_access;
+use crate::program_access::{self, Given};
 use crate::program_transport::{ProgramTransport, UNREADABLE};
 use crate::tool_list;
 use crate::watched_transport::WatchedTransport;
@@ -102,13 +102,16 @@ impl Connection {
         let handler = UpstreamHandler::new(Arc::clone(&router), passed);
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
         let (service, program) = match &options.reach {
-            Reach::Program { command, arguments, environment, folder, home, access: _ } => {
-                let (level, access) = program_access::of_program(&options.reach, sandbox).unwrap_or_default();
+            Reach::Program { command, arguments, environment, folder: _, home, access: _ } => {
+                let given = program_access::of_program(&options.reach, sandbox);
+                let Some(Given { level, folder, access }) = given else {
+                    return Err(OpenError::Failed("it is no program".to_owned()));
+                };
                 let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
                     name: command.clone(),
                     arguments: arguments.clone(),
-                    folder: folder.clone(),
+                    folder,
                     level,
                     environment: program_access::environment(has_network, environment),
                     access,

@@ -33,7 +33,7 @@ pub enum Reach {
         arguments: Vec<String>,
         /// Variables with the person's values.
         environment: Vec<(String, String)>,
-        /// Made if it is missing.
+        /// It starts there unless a person allowed another folder. Made if it is missing.
         folder: PathBuf,
         /// The folder that is its home folder inside of the sandbox. Made if it is missing.
         home: PathBuf,
@@ -53,6 +53,8 @@ pub struct AskedAccess {
     pub readable: Vec<PathBuf>,
     /// Further folders that it writes below.
     pub writable: Vec<PathBuf>,
+    /// Another folder to start in, which it writes below.
+    pub starts_in: Option<PathBuf>,
     /// The variables of the program as the settings have them, before names are replaced by values: they can make it another program.
     pub variables: Vec<(String, String)>,
     /// Whether a person allowed exactly this. Without that it runs at `workspace` or less, with none of it.
@@ -70,7 +72,8 @@ impl std::fmt::Debug for AskedAccess {
 impl AskedAccess {
     /// Whether it is more than what every program has.
     pub fn needs_person(&self) -> bool {
-        self.level == SandboxLevel::Open || self.network || !self.readable.is_empty() || !self.writable.is_empty()
+        let asks_for_paths = !self.readable.is_empty() || !self.writable.is_empty() || self.starts_in.is_some();
+        self.level == SandboxLevel::Open || self.network || asks_for_paths
     }
 
     /// For people, such as `to use the network`.
@@ -83,8 +86,9 @@ impl AskedAccess {
             (!paths.is_empty()).then(|| format!("to {verb} {}", paths.join(", ")))
         };
         let network = self.network.then(|| "to use the network".to_owned());
-        let parts =
-            network.into_iter().chain(paths("read", &self.readable)).chain(paths("write below", &self.writable));
+        let paths = [paths("read", &self.readable), paths("write below", &self.writable)].into_iter().flatten();
+        let starts = self.starts_in.iter().map(|folder| format!("to start in {} and write below it", folder.display()));
+        let parts = network.into_iter().chain(paths).chain(starts);
         parts.collect::<Vec<_>>().join(" and ")
     }
 
@@ -131,10 +135,10 @@ impl UpstreamServerOptions {
     /// digest. `None` if it asks for nothing.
     pub fn asked_access(&self) -> Option<Digest> {
         let Reach::Program { folder, access, .. } = &self.reach else { return None };
-        let AskedAccess { level, network, readable, writable, variables, is_allowed: _ } = access;
+        let AskedAccess { level, network, readable, writable, starts_in, variables, is_allowed: _ } = access;
         let asked = json!({
             "command": self.reach.describe(),
-            "cwd": folder,
+            "cwd": starts_in.as_ref().unwrap_or(folder),
             "env": variables,
             "level": level.name(),
             "network": network,

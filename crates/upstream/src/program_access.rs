@@ -12,15 +12,49 @@ const PACKAGE_FILES: [&str; 3] = ["package.json", "pyproject.toml", "pyvenv.cfg"
 /// How far above a program's file the folder of its package may be.
 const MAX_PACKAGE_DEPTH: usize = 4;
 
-/// The access of a program as the sandbox takes it, and the level.
-pub(crate) fn of_program(reach: &Reach, sandbox: &Sandbox) -> Option<(SandboxLevel, ProgramAccess)> {
+/// The folders of the data folder that are Planwright's own.
+const KEPT_FOLDERS: [&str; 7] = ["agents", "bin", "hooks", "mcp", "sessions", "templates", "users"];
+
+/// What a program has, as the sandbox takes it.
+pub(crate) struct Given {
+    pub(crate) level: SandboxLevel,
+    /// The folder that it starts in.
+    pub(crate) folder: PathBuf,
+    pub(crate) access: ProgramAccess,
+}
+
+pub(crate) fn of_program(reach: &Reach, sandbox: &Sandbox) -> Option<Given> {
     let Reach::Program { command, arguments, folder, home, access, .. } = reach else { return None };
-    let AskedAccess { level, network, readable, writable, .. } = access.in_force();
+    let AskedAccess { level, network, readable, writable, starts_in, .. } = access.in_force();
+    let is_kept = |path: &Path| is_kept(path, home);
+    let folder = starts_in.filter(|folder| level == SandboxLevel::Open || !is_kept(folder)).unwrap_or(folder.clone());
     let mut given = ProgramAccess { readable, writable, network, home: Some(home.clone()), passages: Vec::new() };
     name_paths(&mut given, command, arguments, sandbox.home());
-    // The folder that it starts in is known already.
-    given.writable.retain(|path| path != folder);
-    Some((level, given))
+    // The folder that it starts in is known already. A link could have been made by a program, to lead it elsewhere.
+    let is_itself = |path: &Path| path.canonicalize().is_ok_and(|found| found == path);
+    given.writable.retain(|path| *path != folder && is_itself(path) && !is_kept(path));
+    let own: Vec<PathBuf> = [&folder, home].into_iter().chain(&given.writable).cloned().collect();
+    given.readable.retain(|path| !is_led_elsewhere(path, &own) && !is_kept(path));
+    Some(Given { level, folder, access: given })
+}
+
+/// Whether a path is the data folder, or in it what Planwright keeps for itself and for other programs. The home folder of a program is
+/// `mcp/NAME` there.
+fn is_kept(path: &Path, home: &Path) -> bool {
+    let Some(data) = home.ancestors().nth(2).filter(|_| home.parent().is_some_and(|around| around.ends_with("mcp")))
+    else {
+        return false;
+    };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (path, data, home) = (real(path), real(data), real(home));
+    let kept = KEPT_FOLDERS.iter().any(|name| path.starts_with(data.join(name)));
+    path == data || (kept && !path.starts_with(home))
+}
+
+/// Whether a link on the way stands in a folder that the program writes below.
+fn is_led_elsewhere(path: &Path, own: &[PathBuf]) -> bool {
+    let is_own = |link: &Path| own.iter().any(|folder| link != folder && link.starts_with(folder));
+    path.ancestors().any(|part| part.is_symlink() && is_own(part))
 }
 
 /// The variables of a program. Without a network, programs that load packages say at once what they miss, and do not try for a
@@ -33,18 +67,19 @@ pub(crate) fn environment(has_network: bool, configured: &[(String, String)]) ->
 
 /// What a person is told about it before they accept it.
 pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> ServerReach {
-    let Some((level, given)) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
-    let Reach::Program { folder, access, .. } = &options.reach else { return ServerReach::Address };
+    let Some(given) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
+    let Reach::Program { access, .. } = &options.reach else { return ServerReach::Address };
+    let Given { level, folder, access: given } = given;
     let texts = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
     let mut writes: Vec<PathBuf> = Vec::new();
     if level == SandboxLevel::Workspace {
         writes.push(folder.clone());
-        writes.extend(given.home.filter(|home| home != folder));
+        writes.extend(given.home.filter(|home| *home != folder));
         writes.extend(given.writable.iter().cloned());
     }
     let mut reads = given.readable;
     if level == SandboxLevel::ReadOnly {
-        reads.push(folder.clone());
+        reads.push(folder);
         reads.extend(given.writable);
     }
     ServerReach::Program(ProgramReach {

@@ -156,6 +156,8 @@ async fn before_call(
             }
         };
         match found {
+            // A file of the project makes it stricter and never laxer.
+            Ok(HookDecision::Allow(_)) if server.is_of_project => strictest = strictest.max(Some(HookDecision::Pass)),
             Ok(decision) => strictest = strictest.max(Some(decision)),
             // Without the plan it is not known whether it is approved.
             Err(failure) => {

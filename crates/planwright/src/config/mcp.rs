@@ -204,13 +204,14 @@ impl ServerTable {
                     command,
                     arguments: self.args,
                     environment: values("env", self.env.clone())?,
-                    folder: folder(self.cwd.as_deref(), &name, data)?,
-                    home: folder(None, &name, data)?,
+                    folder: own_folder(&name, data)?,
+                    home: own_folder(&name, data)?,
                     access: AskedAccess {
                         level: level(self.sandbox.as_deref())?,
                         network: self.network,
                         readable: paths("read", &self.read)?,
                         writable: paths("write", &self.write)?,
+                        starts_in: paths("cwd", self.cwd.as_slice())?.pop(),
                         variables: self.env.into_iter().collect(),
                         is_allowed: false,
                     },
@@ -240,15 +241,10 @@ impl ServerTable {
     }
 }
 
-/// The folder that a program starts in: the configured one, or one of its own.
-fn folder(cwd: Option<&str>, name: &ServerName, data: &Path) -> Result<PathBuf, String> {
-    match cwd {
-        Some(cwd) => AbsolutePath::check(cwd).map_err(|problem| format!("`cwd`: {problem}")),
-        None => {
-            let own = data.join("mcp").join(name.as_str());
-            std::path::absolute(own).map_err(|error| format!("its folder has no absolute path: {error}"))
-        }
-    }
+/// The folder of a program's own.
+fn own_folder(name: &ServerName, data: &Path) -> Result<PathBuf, String> {
+    let own = data.join("mcp").join(name.as_str());
+    std::path::absolute(own).map_err(|error| format!("its folder has no absolute path: {error}"))
 }
 
 fn paths(key: &str, paths: &[String]) -> Result<Vec<PathBuf>, String> {

@@ -88,7 +88,8 @@ fn another_command_under_an_accepted_name_waits_for_a_person() {
     world.write("planwright.toml", &settings("plain"));
     accept(&world, "sig", "").done();
     // It offers exactly the same tools.
-    let copy = world.path("copy.py");
+    std::fs::create_dir(world.path("copies")).unwrap();
+    let copy = world.path("copies/copy.py");
     std::fs::copy(SCRIPT, &copy).unwrap();
     world.write("planwright.toml", &settings("plain").replace(SCRIPT, &copy.display().to_string()));
     let mut client = Client::start(&world, "document", "plain", &[]);
@@ -198,6 +199,40 @@ fn a_server_reads_writes_and_reaches_nothing_but_its_own_unless_a_person_allows_
 }
 
 /// What the settings ask for counts only once a person has said so, and only for the command that asked.
+/// Whoever writes a folder can put a link there that leads elsewhere, and the folders of others lie beside its own.
+#[test]
+fn a_link_and_the_settings_lead_a_server_to_nothing_of_others() {
+    let world = World::new();
+    for folder in ["other", "mcp/other", "elsewhere"] {
+        std::fs::create_dir_all(world.path(folder)).unwrap();
+    }
+    let path = |name: &str| world.path(name).display().to_string();
+    let reach = |arguments: &str, settings: &str| {
+        let notes = path("sig");
+        std::fs::create_dir_all(&notes).unwrap();
+        world.write(
+            "planwright.toml",
+            &format!("[mcp.servers.sig]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"plain\", \"{notes}\"{arguments}]\n{settings}"),
+        );
+        world.json("mcp-server show sig")["reach"].to_string()
+    };
+    std::os::unix::fs::symlink(world.path("other"), world.path("sig-out")).unwrap();
+    let shown = reach(&format!(", \"--out={}\", \"{}\"", path("sig-out"), path("mcp/other")), "");
+    assert!(shown.contains(&path("sig")), "{shown}");
+    for named in ["sig-out", "other", "mcp/other"] {
+        assert!(!shown.contains(&path(named)), "{named}: {shown}");
+    }
+    std::fs::create_dir_all(world.path("sig")).unwrap();
+    std::fs::write(world.path("other/key"), "secret").unwrap();
+    std::os::unix::fs::symlink(world.path("other/key"), world.path("sig/log.txt")).unwrap();
+    let shown = reach(&format!(", \"--log={}\"", path("sig/log.txt")), "");
+    assert!(!shown.contains(&path("sig/log.txt")), "{shown}");
+    // Another folder to start in takes the word of a person.
+    let shown = reach("", &format!("cwd = \"{}\"\n", path("elsewhere")));
+    assert!(!shown.contains(&format!("writes: {}", path("elsewhere"))), "{shown}");
+    assert!(shown.contains("to start in") && shown.contains(&path("elsewhere")), "{shown}");
+}
+
 #[test]
 fn what_the_settings_ask_for_counts_once_a_person_has_allowed_it() {
     let world = World::new();

@@ -80,7 +80,8 @@ struct PlanSession {
 
 /// The first session of the client's servers in which plan work is on.
 async fn session(global: &Global, client: ClientName, place: &HookPlace) -> Result<Option<PlanSession>, Failure> {
-    for server in servers_of(global, client, place).iter().filter(|server| !server.is_own_again) {
+    // What the hook's own command names comes first.
+    for server in servers_of(global, client, place).iter().rev().filter(|server| !server.is_own_again) {
         if let Some(found) = session_of_server(server, place).await? {
             return Ok(Some(found));
         }

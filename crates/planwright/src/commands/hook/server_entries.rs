@@ -24,6 +24,8 @@ pub(super) struct ServerEntry {
     pub(super) target: Result<Target, String>,
     /// Whether it works on the store and the session that the hook's own command names.
     pub(super) is_own_again: bool,
+    /// Whether its file belongs to the project: whoever wrote the project wrote the entry.
+    pub(super) is_of_project: bool,
 }
 
 /// The store and the session of a server.
@@ -69,17 +71,27 @@ pub(super) fn servers(global: &Global, client: ClientName, place: &HookPlace) ->
             if !is_planwright(&found.0, &found.1) || is_off(&found.1) || seen.contains(&found) {
                 continue;
             }
-            servers.push(server_of(&found, &file, global, &own));
+            let is_of_project = Path::new(&file).starts_with(&place.project);
+            servers.push(server_of(&found, &file, is_of_project, global, &own));
             seen.push(found);
         }
     }
     let name = USUAL_NAME.to_owned();
-    servers.push(ServerEntry { name, file: None, target: Ok(own), is_own_again: false });
+    servers.push(ServerEntry { name, file: None, target: Ok(own), is_own_again: false, is_of_project: false });
     servers
 }
 
-fn server_of((name, entry): &(String, Value), file: &str, global: &Global, own: &Target) -> ServerEntry {
-    let mut target = target(global, own, entry);
+fn server_of(
+    (name, entry): &(String, Value),
+    file: &str,
+    is_of_project: bool,
+    global: &Global,
+    own: &Target,
+) -> ServerEntry {
+    let mut target = match is_of_project {
+        true => target_of_project(global, own, entry),
+        false => target(global, own, entry),
+    };
     let mut is_own_again = false;
     if let Ok(target) = &mut target
         && let (Ok(there), Ok(here)) = (Settings::read(&target.global), Settings::read(&own.global))
@@ -89,7 +101,24 @@ fn server_of((name, entry): &(String, Value), file: &str, global: &Global, own: 
         let is_same_config = there.data == here.data && target.global.config == own.global.config;
         is_own_again = is_same_config && !target.is_remote && target.named_session() == own.named_session();
     }
-    ServerEntry { name: name.clone(), file: Some(file.to_owned()), target, is_own_again }
+    ServerEntry { name: name.clone(), file: Some(file.to_owned()), target, is_own_again, is_of_project }
+}
+
+/// What a file of the project names. It chooses no store: that could be one of whoever wrote the project, with plans that they approved,
+/// or a server of theirs to which the person's variables are sent.
+fn target_of_project(hook: &Global, own: &Target, entry: &Value) -> Result<Target, String> {
+    let found = target(hook, own, entry)?;
+    let other =
+        |why: &str| Err(format!("a file of the project names {why}, and only your own command for the hook may"));
+    if found.global.database.is_some() && found.global.database != own.global.database {
+        return other("another database");
+    }
+    if found.global.config.is_some() && found.global.config != own.global.config {
+        return other("another configuration");
+    }
+    let data = |global: &Global| Settings::read(global).ok().map(|settings| settings.data);
+    let is_other = found.global.data.is_some() && data(&found.global) != data(&own.global);
+    if is_other { other("another data folder") } else { Ok(found) }
 }
 
 /// Without what the variables of the shell chose.

@@ -232,7 +232,7 @@ pub(super) fn is_reading_line(input: &Value, project: &Path, folder: &Path) -> b
 
 /// The folders that a command may run in. Some clients let a call name one of its own.
 pub(super) fn folders(input: &Value, folder: &Path) -> Vec<PathBuf> {
-    let fields = ["workdir", "cwd", "dir_path", "directory"];
+    let fields = ["workdir", "working_directory", "workingDirectory", "cwd", "dir_path", "directory"];
     let named: Vec<_> = fields.iter().filter_map(|field| Some(folder.join(input.get(field)?.as_str()?))).collect();
     if named.is_empty() { vec![folder.to_owned()] } else { named }
 }
