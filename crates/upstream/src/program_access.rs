@@ -218,6 +218,7 @@ mod tests {
             network: true,
             readable: vec!["/a".into()],
             writable: vec!["/b".into()],
+            starts_in: Some("/c".into()),
             variables: Vec::new(),
             is_allowed: false,
         };

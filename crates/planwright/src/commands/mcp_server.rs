@@ -219,7 +219,6 @@ impl UpstreamContext {
         approver: Option<&str>,
     ) -> ExitResult {
         let screen = &self.context.screen;
-        self.upstream.accept_by_command(std::slice::from_ref(name));
         let looked = self.upstream.look(name).await;
         let problems = self.upstream.problems(name).await;
         self.upstream.stop().await;
