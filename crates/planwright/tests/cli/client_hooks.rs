@@ -46,6 +46,11 @@ impl Client {
         self.world.write("project/.mcp.json", &json!({ "mcpServers": { "planwright": entry } }).to_string());
     }
 
+    /// The same in the person's own file.
+    fn configure_own(&self, entry: &Value) {
+        self.world.write("home/.claude.json", &json!({ "mcpServers": { "planwright": entry } }).to_string());
+    }
+
     /// The reason of a denial.
     fn call(&self, folder: &str, tool: &str, input: Value) -> Option<String> {
         self.call_of_hook(&["hook", "pre-tool-use"], &[], folder, tool, input)
@@ -116,7 +121,7 @@ fn the_hook_finds_the_session_and_the_store_of_the_servers_entry() {
     for (about, entry) in entries {
         let client = Client::new();
         let (arguments, variables) = entry(&data(&client));
-        client.configure(&json!({ "command": "/opt/bin/planwright", "args": arguments, "env": variables }));
+        client.configure_own(&json!({ "command": "/opt/bin/planwright", "args": arguments, "env": variables }));
         let before = client.edit("project");
         assert!(
             before.is_some_and(|reason| reason.contains("that does not exist")),
@@ -169,15 +174,17 @@ fn an_entry_of_the_project_does_not_choose_a_laxer_plan_than_the_hook() {
     client.serve(&["--data", &other, "mcp", "--plan", "off"], &[]);
     client.serve(&["--data", &data, "mcp", "--session", "lax", "--plan", "off"], &[]);
     for (arguments, expected) in [
-        (vec!["--data", "/nonexistent", "mcp"], "a store that does not exist"),
+        (vec!["--data", "/nonexistent", "mcp"], "another data folder"),
         (vec!["--data", &data, "mcp", "--session", "nosuchsession"], "a session that does not exist"),
-        (vec!["--data", &other, "mcp"], "no approved plan"),
+        (vec!["--data", &other, "mcp"], "another data folder"),
+        (vec!["mcp", "--database", "postgres://${HOME}@127.0.0.1:1/x"], "another database"),
+        (vec!["mcp", "--config", "planwright.toml"], "another configuration"),
         (vec!["--data", &data, "mcp", "--session", "lax"], "no approved plan"),
     ] {
         client.configure(&json!({ "command": "planwright", "args": arguments }));
         let reason = client.edit_with_data(&[]).unwrap_or_else(|| panic!("{arguments:?} passes"));
         assert!(reason.contains(expected), "{arguments:?}: {reason}");
-        if expected.ends_with("exist") {
+        if expected != "no approved plan" {
             let file = text(&client.world.path("project/.mcp.json"));
             assert!(reason.contains("the entry `planwright` in") && reason.contains(&file), "{reason}");
         }
@@ -190,9 +197,11 @@ fn every_scope_counts_and_the_strictest_decides() {
     let (data, other) = (text(&client.world.path("data")), text(&client.world.path("other-data")));
     client.serve(&["--data", &data, "mcp"], &[]);
     client.serve(&["--data", &other, "mcp", "--plan", "off"], &[]);
-    let own = json!({ "command": "planwright", "args": ["--data", data, "mcp"] });
-    client.world.write("home/.claude.json", &json!({ "mcpServers": { "planwright": own } }).to_string());
-    client.configure(&json!({ "command": "planwright", "args": ["--data", other, "mcp"] }));
+    let entry = |data: &str| json!({ "planwright": { "command": "planwright", "args": ["--data", data, "mcp"] } });
+    let project = text(&client.world.path("project"));
+    let here = json!({ project: { "mcpServers": entry(&data) } });
+    let settings = json!({ "mcpServers": entry(&other), "projects": here });
+    client.world.write("home/.claude.json", &settings.to_string());
     assert!(client.edit("project").is_some_and(|reason| reason.contains("no approved plan")));
 }
 
@@ -272,7 +281,7 @@ fn an_entry_of_the_project_chooses_no_command_for_a_password() {
     client.world.write("other-data/planwright.toml", &toml);
     client.configure(&json!({ "command": "planwright", "args": ["--data", data, "mcp"] }));
     let reason = client.edit_with_data(&[]);
-    assert!(reason.as_ref().is_some_and(|reason| reason.contains("cannot be reached")), "{reason:?}");
+    assert!(reason.as_ref().is_some_and(|reason| reason.contains("another data folder")), "{reason:?}");
     assert!(!mark.exists(), "the command was run");
     let refused = client.command(None).args(["--data", &data, "plan", "list"]).output().unwrap();
     assert!(!refused.status.success());
