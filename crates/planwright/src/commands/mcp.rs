@@ -75,7 +75,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
     let public_url = context.served.server.public_url.clone();
     let listen = context.served.server.listen;
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => SessionChoice::Fixed(named_by_person(&**context.engine.ledger(), name).await?),
+        Some(name) => SessionChoice::Fixed(continued(&**context.engine.ledger(), name).await?),
         None => SessionChoice::Folder(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))),
     };
     let workspace = match &arguments.project {
@@ -195,6 +195,15 @@ pub(super) async fn named_by_person(ledger: &dyn Ledger, name: &str) -> Result<S
         return Ok(session);
     }
     Ok(named_session(name))
+}
+
+/// The session to serve. An agent of another program does not choose the channel of a new one: what an approval takes depends on it.
+async fn continued(ledger: &dyn Ledger, name: &str) -> Result<SessionIdentity, Failure> {
+    let session = named_by_person(ledger, name).await?;
+    if session.channel == Channel::Mcp || ledger.session(&session).await?.is_some() {
+        return Ok(session);
+    }
+    Err(Failure::not_found(format!("There is no session {session}, and an agent begins sessions of channel mcp only.")))
 }
 
 fn sentence(text: &str) -> String {

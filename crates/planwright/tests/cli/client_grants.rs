@@ -185,6 +185,15 @@ fn what_was_asked_and_permitted_beside_a_plan_ends_with_it() {
     world.run("verify").done();
 }
 
+/// What a person permits is the call in the project: they are not shown another folder.
+#[test]
+fn nobody_is_asked_about_a_call_that_is_made_elsewhere() {
+    let world = asking();
+    let (word, reason) = decision(&world, "claude-code", "Bash", &json!({ "command": "git push", "cwd": "/" }));
+    assert!(word == "deny" && reason.contains("not made in the project"), "{word}: {reason}");
+    assert_eq!(waiting(&world), Vec::<Value>::new());
+}
+
 /// The store has it, so an agent's variable does not bring the question back into its own program.
 #[test]
 fn where_a_person_is_asked_stands_in_the_store() {

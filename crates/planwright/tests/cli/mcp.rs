@@ -159,15 +159,28 @@ fn a_person_decides_what_an_agent_drafted() {
 #[test]
 fn the_style_is_chosen_at_the_start() {
     let world = World::new();
-    let tools = talk(&world, "mcp --session cli:session-one --plan build", &[LIST]).done();
+    let tools = talk(&world, "mcp --session mcp:session-one --plan build", &[LIST]).done();
     assert!(tools.stdout.contains("plan_add_step"), "{}", tools.stdout);
-    assert_eq!(world.json("plan status --session cli:session-one")["planMode"]["style"], "build");
+    assert_eq!(world.json("plan status --session mcp:session-one")["planMode"]["style"], "build");
     // The agent's program can start it with any style, so that changes nothing in a session that plans.
-    talk(&world, "mcp --session cli:session-one --plan off", &[LIST]).done();
-    assert_eq!(world.json("plan status --session cli:session-one")["planMode"]["enabled"], true);
-    let off = talk(&world, "mcp --session cli:session-two --plan off", &[LIST]).done();
+    talk(&world, "mcp --session mcp:session-one --plan off", &[LIST]).done();
+    assert_eq!(world.json("plan status --session mcp:session-one")["planMode"]["enabled"], true);
+    let off = talk(&world, "mcp --session mcp:session-two --plan off", &[LIST]).done();
     assert!(!off.stdout.contains("plan_add_step\""), "{}", off.stdout);
     world.run("mcp --plan sideways").exits(2).complains("document");
+}
+
+/// What an approval takes depends on the channel.
+#[test]
+fn an_agent_begins_no_session_of_another_channel() {
+    let world = World::new();
+    for channel in ["cli", "web", "telegram"] {
+        let line = format!("mcp --session {channel}:session-one");
+        world.run(&line).exits(4).complains("begins sessions of channel mcp only");
+    }
+    world.run("plan on --session cli:session-one").done();
+    let served = talk(&world, "mcp --session cli:session-one", &[LIST]).done();
+    assert!(served.stdout.contains("plan_set_content"), "{}", served.stdout);
 }
 
 #[test]

@@ -40,7 +40,8 @@ pub(super) fn decide(
                 return Ok(None);
             }
             let is_this = |tool: &str, arguments: &Value| tool == request.tool && is_same(arguments, &request.input);
-            if calls.any(|call| is_approved(&call.id) && is_this(&call.tool, &call.arguments)) {
+            let is_here = tools::runs_in_project(&request.input, &place.project, &place.folder);
+            if is_here && calls.any(|call| is_approved(&call.id) && is_this(&call.tool, &call.arguments)) {
                 let reason = planwright_core::permission::PermissionReason::RecordedCall;
                 return Ok(Some(PermissionOutcome { permission: Permission::Allow, reason }));
             }

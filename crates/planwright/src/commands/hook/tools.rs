@@ -240,7 +240,12 @@ pub(super) fn folders(input: &Value, folder: &Path) -> Vec<PathBuf> {
 /// Whether a command runs where and how an approved plan means it: in the project, not in another one below it, and with what
 /// confines the client's commands.
 pub(super) fn runs_as_planned(input: &Value, project: &Path, folder: &Path) -> bool {
-    folders(input, folder).iter().all(|folder| is_in_project(project, folder)) && !leaves_sandbox(input)
+    runs_in_project(input, project, folder) && !leaves_sandbox(input)
+}
+
+/// Whether a call is made in the project, and not in another one below it.
+pub(super) fn runs_in_project(input: &Value, project: &Path, folder: &Path) -> bool {
+    folders(input, folder).iter().all(|folder| is_in_project(project, folder))
 }
 
 fn is_in_project(project: &Path, folder: &Path) -> bool {
