@@ -203,7 +203,7 @@ async fn by_plan(
     let reason = format!("Plan {}: {}", plan.number, outcome.reason.describe());
     if outcome.permission == Permission::Ask && inbox::is_asked_here(&engine, &settings).await? {
         // A person is not shown the folder, so a call elsewhere is none that they can permit.
-        if !tools::runs_as_planned(&request.input, &place.project, &place.folder) {
+        if !tools::runs_in_project(&request.input, &place.project, &place.folder) {
             return Ok(HookDecision::Deny(format!(
                 "{reason} It is not made in the project, so nobody is asked about it."
             )));
