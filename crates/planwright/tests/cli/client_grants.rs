@@ -185,6 +185,23 @@ fn what_was_asked_and_permitted_beside_a_plan_ends_with_it() {
     world.run("verify").done();
 }
 
+/// Whoever wrote the project wrote the entry: it can hold calls back, and it lets none pass without a question.
+#[test]
+fn an_entry_of_the_project_lets_no_call_pass_without_a_question() {
+    let world = World::new();
+    let call = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "plan_set_content", "arguments": { "plan_markdown": NEEDS } },
+    });
+    talk(&world, "mcp --session other-plan", &[&call.to_string()]).done();
+    approve(&world);
+    let entry = json!({ "command": "planwright", "args": ["mcp", "--session", "other-plan"] });
+    world.write(".mcp.json", &json!({ "mcpServers": { "planwright": entry } }).to_string());
+    for (path, expected) in [("src/a.rs", "pass"), ("README.md", "ask")] {
+        assert_eq!(decision(&world, "claude-code", "Write", &write(path)).0, expected, "{path}");
+    }
+}
+
 /// What a person permits is the call in the project: they are not shown another folder.
 #[test]
 fn nobody_is_asked_about_a_call_that_is_made_elsewhere() {
