@@ -15,8 +15,8 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new(parent: &Path) -> io::Result<Self> {
-        // The number of this process tells later which folders were left behind.
-        let prefix = format!("{PREFIX}{}-", std::process::id());
+        // The number of this process tells later which folders were left behind. It means another process in another namespace.
+        let prefix = format!("{PREFIX}{}-{}-", std::process::id(), process_namespace());
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)?;
         let path = folder.path().canonicalize()?;
         for name in ["root", "tmp", "home", "empty"] {
@@ -85,7 +85,11 @@ pub(crate) fn remove_leftovers(parent: &Path) -> usize {
     let mut removed = 0;
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse::<u32>().ok());
+        let pid = name.to_str().and_then(|name| {
+            let mut parts = name.strip_prefix(PREFIX)?.split('-');
+            let pid = parts.next()?.parse::<u32>().ok()?;
+            (parts.next()? == process_namespace()).then_some(pid)
+        });
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && pid.is_some_and(|pid| !is_alive(pid)) {
             permit(&entry.path());
@@ -93,6 +97,18 @@ pub(crate) fn remove_leftovers(parent: &Path) -> usize {
         }
     }
     removed
+}
+
+/// Names the processes that this one sees by their numbers.
+#[cfg(target_os = "linux")]
+fn process_namespace() -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata("/proc/self/ns/pid").map_or_else(|_| "unknown".to_owned(), |namespace| namespace.ino().to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn process_namespace() -> String {
+    "one".to_owned()
 }
 
 #[cfg(target_os = "linux")]
@@ -128,9 +144,13 @@ mod tests {
     fn only_folders_of_dead_processes_are_leftovers() {
         let parent = tempfile::tempdir().unwrap();
         let alive = Scratch::new(parent.path()).unwrap();
-        fs::create_dir(parent.path().join("planwright-command-4194305-dead")).unwrap();
-        fs::create_dir(parent.path().join("planwright-command-x")).unwrap();
+        let dead = format!("planwright-command-4194305-{}-dead", process_namespace());
+        fs::create_dir(parent.path().join(dead)).unwrap();
+        // The process of another namespace may live.
+        let others =
+            ["planwright-command-x", "planwright-command-4194305-1-living"].map(|name| parent.path().join(name));
+        others.iter().for_each(|other| fs::create_dir(other).unwrap());
         assert_eq!(remove_leftovers(parent.path()), 1);
-        assert!(alive.root().exists() && parent.path().join("planwright-command-x").exists());
+        assert!(alive.root().exists() && others.iter().all(|other| other.exists()));
     }
 }
