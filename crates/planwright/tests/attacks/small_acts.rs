@@ -69,6 +69,8 @@ fn act_piped_commands() {
 fn standing_approval_variable() {
     attack("standing_approval_variable", |stage| {
         let session = "cli:attack-reads";
+        // An agent begins no session of this channel.
+        stage.person_runs(&format!("{PROGRAM} plan on collect --session {session}"));
         let calls = [
             ("plan_add_call", json!({ "tool": "read_file", "arguments": { "path": "a.txt" } })),
             ("plan_finalize", json!({})),
