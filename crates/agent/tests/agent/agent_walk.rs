@@ -167,7 +167,7 @@ async fn is_done(engine: &Engine, session: &SessionIdentity, wish: Wish, by: &Ac
             let approved = engine.plans().approve(session, by, &plan.id, plan.digest(), Selection::All, None).await;
             approved.is_ok()
         }
-        // A plan that is not approved is continued for nobody.
+        // Planwright does not continue a plan that is not approved, whoever asks.
         Wish::Resume => {
             let session: SessionIdentity = APPROVED.parse().unwrap();
             let plan = engine.plans().active(&session).await.unwrap();

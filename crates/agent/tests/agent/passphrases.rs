@@ -58,8 +58,8 @@ async fn of_many_wrong_passphrases_at_once_few_are_tried_and_other_sources_are_o
     assert!(approvals.unlock(&token, "ada", PASSPHRASE).await.is_err(), "right ones elsewhere end no wait");
 }
 
-/// On a system that does not say which processes a terminal belongs to, nobody can tell the agent's terminal from the person's. The
-/// first approver is enrolled there while no agent runs, and nothing else is done.
+/// On a system that does not say which processes a terminal belongs to, Planwright cannot tell the agent's terminal from the person's.
+/// It enrols the first approver there while no agent runs, and does nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_table_of_processes_the_first_approver_is_enrolled_while_no_agent_gives_a_sign_of_life() {
     let clock = TestClock::stopped();

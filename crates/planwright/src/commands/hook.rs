@@ -205,7 +205,7 @@ async fn by_plan(
         // A person is not shown the folder, so a call elsewhere is none that they can permit.
         if !tools::runs_in_project(&request.input, &place.project, &place.folder) {
             return Ok(HookDecision::Deny(format!(
-                "{reason} It is not made in the project, so nobody is asked about it."
+                "{reason} It is not made in the project, so no person is asked about it."
             )));
         }
         return inbox::decide(&engine, &snapshot, plan, request, &reason).await;

@@ -106,7 +106,7 @@ fn the_refusal_of_a_typed_command_names_a_command_that_signs_it() {
     let (_, listed) = get("/api/memory?sessionId=attack-one&channel=mcp");
     let memory = serde_json::from_str::<Value>(&listed).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
     let path = "/api/sessions/attack-one/messages?channel=mcp";
-    // Nobody approves what they have not seen, so that comes first.
+    // An approval is refused before the plan was shown in the session.
     let (head, answer) = server.post(path, &headers, &json!({ "text": "/plan show 1" }));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{answer}");
     for (typed, confirmed) in [

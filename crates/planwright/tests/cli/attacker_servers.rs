@@ -199,7 +199,7 @@ fn a_server_reads_writes_and_reaches_nothing_but_its_own_unless_a_person_allows_
 }
 
 /// What the settings ask for counts only once a person has said so, and only for the command that asked.
-/// Whoever writes a folder can put a link there that leads elsewhere, and the folders of others lie beside its own.
+/// A server can make links in the folders that it writes, and other servers have folders beside its own.
 #[test]
 fn a_link_and_the_settings_lead_a_server_to_nothing_of_others() {
     let world = World::new();

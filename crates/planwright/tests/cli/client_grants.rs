@@ -185,7 +185,7 @@ fn what_was_asked_and_permitted_beside_a_plan_ends_with_it() {
     world.run("verify").done();
 }
 
-/// Whoever wrote the project wrote the entry: it can hold calls back, and it lets none pass without a question.
+/// The authors of a repository wrote its entry: the entry can deny calls, and it cannot allow one.
 #[test]
 fn an_entry_of_the_project_lets_no_call_pass_without_a_question() {
     let world = World::new();

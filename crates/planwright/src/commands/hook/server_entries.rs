@@ -24,7 +24,7 @@ pub(super) struct ServerEntry {
     pub(super) target: Result<Target, String>,
     /// Whether it works on the store and the session that the hook's own command names.
     pub(super) is_own_again: bool,
-    /// Whether its file belongs to the project: whoever wrote the project wrote the entry.
+    /// Whether its file is one of the project, so that the authors of the repository wrote the entry.
     pub(super) is_of_project: bool,
 }
 
@@ -104,8 +104,8 @@ fn server_of(
     ServerEntry { name: name.clone(), file: Some(file.to_owned()), target, is_own_again, is_of_project }
 }
 
-/// What a file of the project names. It chooses no store: that could be one of whoever wrote the project, with plans that they approved,
-/// or a server of theirs to which the person's variables are sent.
+/// What an entry of the project names. It may not choose another store: the authors of a repository could name one of their own, with
+/// plans that they approved, or a database server of theirs that gets the person's variables.
 fn target_of_project(hook: &Global, own: &Target, entry: &Value) -> Result<Target, String> {
     let found = target(hook, own, entry)?;
     let other =
