@@ -71,7 +71,8 @@ pub(super) fn servers(global: &Global, client: ClientName, place: &HookPlace) ->
             if !is_planwright(&found.0, &found.1) || is_off(&found.1) || seen.contains(&found) {
                 continue;
             }
-            let is_of_project = Path::new(&file).starts_with(&place.project);
+            // What a client's plugin tells may come from the project as well.
+            let is_of_project = place.servers.is_some() || Path::new(&file).starts_with(&place.project);
             servers.push(server_of(&found, &file, is_of_project, global, &own));
             seen.push(found);
         }
