@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use planwright_agent::session::input::{ChatLocation, Input, Request};
-use planwright_agent::tokens::Tokens;
 use planwright_agent::toolbox::Toolbox;
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::{Agent, AgentOptions};
@@ -33,7 +32,6 @@ const SESSIONS: [(&str, Kind); 6] = [
 ];
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
-    Tokens::warm_up();
     sessions(folder.path()).await?;
     history(folder.path()).await
 }

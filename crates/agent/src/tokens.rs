@@ -1,6 +1,8 @@
 //! Counting tokens. For models with another vocabulary the count is an estimate; the difference is a few per cent, and the
 //! room that is left for the answer covers it.
 
+mod o200k;
+
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
@@ -13,16 +15,11 @@ pub struct Tokens {
     known: Mutex<HashMap<u64, u32>>,
 }
 
-/// Of a longer text, only this part is counted, because the tokenizer is slow on long texts.
+/// Of a longer text, only this part is counted.
 const COUNTED: usize = 32 * 1024;
 const MAX_KNOWN: usize = 1024;
 
 impl Tokens {
-    /// Loads the vocabulary, which takes a moment the first time.
-    pub fn warm_up() {
-        tiktoken_rs::o200k_base_singleton();
-    }
-
     /// Counts a text that comes again and again.
     pub fn count_known(&self, text: &str) -> u32 {
         let mut hasher = DefaultHasher::new();
@@ -57,6 +54,5 @@ impl CountTokens for Tokens {
 }
 
 fn count(text: &str) -> u32 {
-    let tokens = tiktoken_rs::o200k_base_singleton().count_ordinary(text);
-    u32::try_from(tokens).unwrap_or(u32::MAX)
+    u32::try_from(o200k::count(text)).unwrap_or(u32::MAX)
 }

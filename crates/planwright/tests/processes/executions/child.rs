@@ -10,11 +10,9 @@ use std::time::Duration;
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::session::input::ChatLocation;
 use planwright_agent::session::outcome::Answer;
-use planwright_agent::tokens::Tokens;
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
-use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
@@ -180,10 +178,6 @@ impl Started {
 async fn carries_out_a_plan() {
     let Ok(job) = std::env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&job).unwrap();
-    // It takes a moment, in which a lease may run out. Recorded calls need no model.
-    if job.sessions.keys().any(|session| !session.contains(PlanStyle::Collect.as_str())) {
-        Tokens::warm_up();
-    }
     let (agent, kill_points) = job.agent().await;
     println!("\n{READY}");
     std::io::stdin().lock().read_line(&mut String::new()).unwrap();
