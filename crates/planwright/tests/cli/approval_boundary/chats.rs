@@ -117,7 +117,8 @@ impl Chat for Screen {
     }
 
     fn leave(mut self) -> String {
-        self.terminal.type_in("\u{4}");
+        // A line that was given back is cleared first: in the middle of a line the end of the input means nothing.
+        self.terminal.type_in("\u{15}\u{4}");
         anstream::adapter::strip_str(&self.terminal.end().0).to_string()
     }
 
