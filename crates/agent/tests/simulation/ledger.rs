@@ -353,6 +353,11 @@ impl ForwardingLedger for ProcessLedger {
         self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await
     }
 
+    async fn lease_clock(&self) -> LedgerResult<Timestamp> {
+        let world = &self.process.world;
+        self.operate("lease_clock", "", |_, _| Ok(world.clock.now())).await
+    }
+
     async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {
         let world = &self.process.world;
         let what = of.map_or_else(|| "all".to_owned(), ToString::to_string);
