@@ -15,6 +15,7 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
+use planwright_engine::clock::Clock as _;
 use planwright_engine::ledger::{
     Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, FoundMemories, Lease, LeaseOwner, Ledger,
     LedgerError, LedgerResult, MemoryVector, Page, PlanSummary, StoredSession, Submission,
