@@ -37,6 +37,7 @@ mod file_system;
 mod invocation;
 mod logging;
 mod models;
+mod output_file;
 mod passphrase;
 mod permissions;
 mod processes;

@@ -220,6 +220,8 @@ fn another_program_at_the_servers_address_is_not_taken_for_ours() {
     let world = World::new();
     let looked = doctor(&world, &[("PLANWRIGHT_SERVER_LISTEN", &address)]).done();
     says(&looked, "server", "notice", "another program");
+    // `doctor` takes no `--listen`.
+    assert!(checks(&looked)["server"]["hint"].as_str().unwrap().contains("PLANWRIGHT_SERVER_LISTEN"));
     answering.join().unwrap();
     ran(world.command().args(["health", "--listen", "127.0.0.1:1"]))
         .exits(6)

@@ -11,7 +11,6 @@ use planwright_agent::GatewayOutcome;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
-use planwright_core::visible::visible;
 use planwright_engine::upstream::{CallEvent, InputRequired, QuestionKind, QuestionKinds, ServerQuestion};
 use rmcp::model::{
     CreateMessageRequest, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequests,
@@ -23,6 +22,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::server_questions::cannot;
+use super::shown_questions;
 
 /// Calls that wait at the same time. The questions of more are refused.
 const MAX_PENDING: usize = 64;
@@ -244,19 +244,8 @@ fn request_of(kind: QuestionKind, params: Value) -> Option<InputRequest> {
 pub(super) fn name_server<'a>(server: &ServerName, requests: impl IntoIterator<Item = &'a mut InputRequest>) {
     for request in requests {
         if let InputRequest::Elicitation(elicitation) = request {
-            name_server_in(server, &mut elicitation.params);
+            shown_questions::show(server, &mut elicitation.params);
         }
-    }
-}
-
-pub(super) fn name_server_in(server: &ServerName, params: &mut ElicitRequestParams) {
-    match params {
-        ElicitRequestParams::FormElicitationParams { message, .. }
-        | ElicitRequestParams::UrlElicitationParams { message, .. } => {
-            *message = format!("The MCP server {server} asks: {}", visible(message));
-        }
-        // The enum may grow.
-        _ => {}
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::pending_calls::name_server_in;
+use super::shown_questions;
 
 /// Asks the client and gives its answer to the server. A client that cannot be asked means an error for the server.
 pub(super) async fn pass_on(server: &ServerName, question: ServerQuestion, peer: &Peer<RoleServer>) {
@@ -76,7 +76,7 @@ async fn elicit(server: &ServerName, params: Value, peer: &Peer<RoleServer>) -> 
     if !can_ask {
         return Err(cannot("The client cannot ask the person for this kind of input."));
     }
-    name_server_in(server, &mut params);
+    shown_questions::show(server, &mut params);
     answered(peer.create_elicitation(params).await)
 }
 

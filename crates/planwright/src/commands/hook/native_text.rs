@@ -11,7 +11,7 @@ use crate::cli::ClientName;
 
 /// A longer file is no plan that a person reads.
 const MAX_FILE: u64 = 1024 * 1024;
-/// What Codex puts a plan between in a message.
+/// What Codex puts a plan between in a message, each on a line of its own.
 const PROPOSED: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
 
 #[derive(Debug, PartialEq)]
@@ -53,11 +53,21 @@ fn of_text<T: Into<String>>(found: Result<T, String>) -> NativeText {
     }
 }
 
-/// The last plan in a message.
+/// The last plan in a message, as Codex itself reads it: a tag beside other words on its line is text.
 fn proposed(message: &str) -> NativeText {
-    let Some((_, rest)) = message.rsplit_once(PROPOSED.0) else { return NativeText::None };
-    let text = rest.split_once(PROPOSED.1).map_or(rest, |(text, _)| text);
-    of_text(Ok(text.trim()))
+    let (mut found, mut is_open) = (None, false);
+    for line in message.split_inclusive('\n') {
+        let tag = line.trim();
+        if !is_open {
+            is_open = tag == PROPOSED.0;
+            found = if is_open { Some(String::new()) } else { found };
+        } else if tag == PROPOSED.1 {
+            is_open = false;
+        } else if let Some(text) = &mut found {
+            text.push_str(line);
+        }
+    }
+    found.map_or(NativeText::None, |text| of_text(Ok(text.trim())))
 }
 
 /// The folder comes from the client itself; the agent names a file in it. Versions from before the folder was told name the whole
@@ -148,13 +158,21 @@ mod tests {
     fn the_last_proposed_plan_of_a_message_is_read() {
         for (message, expected) in [
             ("no plan", NativeText::None),
-            ("x <proposed_plan>\n# A\n</proposed_plan> y", NativeText::Found("# A".to_owned())),
+            ("x\n<proposed_plan>\n# A\n</proposed_plan>\ny", NativeText::Found("# A".to_owned())),
+            ("  <proposed_plan> \r\n# A\r\n1. b\r\n</proposed_plan>\r\n", NativeText::Found("# A\r\n1. b".to_owned())),
             (
-                "<proposed_plan># A</proposed_plan> <proposed_plan># B</proposed_plan>",
+                "<proposed_plan>\n# A\n</proposed_plan>\n<proposed_plan>\n# B\n</proposed_plan>",
                 NativeText::Found("# B".to_owned()),
             ),
-            ("<proposed_plan># cut off", NativeText::Found("# cut off".to_owned())),
-            ("<proposed_plan> </proposed_plan>", NativeText::Unreadable("it is empty".to_owned())),
+            ("<proposed_plan>\n# cut off", NativeText::Found("# cut off".to_owned())),
+            ("<proposed_plan>\n \n</proposed_plan>", NativeText::Unreadable("it is empty".to_owned())),
+            // Codex shows these as words of a message.
+            ("I write <proposed_plan>\n# A\n</proposed_plan>", NativeText::None),
+            ("<proposed_plan># A</proposed_plan>", NativeText::None),
+            (
+                "<proposed_plan>\n# A\nno </proposed_plan> and\n<proposed_plan>\n</proposed_plan>\n# B",
+                NativeText::Found("# A\nno </proposed_plan> and\n<proposed_plan>".to_owned()),
+            ),
         ] {
             assert_eq!(proposed(message), expected, "{message}");
         }
