@@ -39,9 +39,9 @@ pub use approved_call::{KnownTools, why_not_made};
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
 pub use look_alikes::{KnownServer, look_alikes};
-pub use names::{MAX_TOOL_NAME, READ_RESOURCE, ServerName, offered_names};
+pub use names::{COMPLETE_ARGUMENT, MAX_TOOL_NAME, READ_PROMPT, READ_RESOURCE, ServerName, offered_names};
 pub use reach::{ProgramReach, ServerReach, reach_digest};
-pub use similar::{check_tool_name, no_such_tool};
+pub use similar::{check_tool_name, no_such, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -21,6 +21,7 @@ use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
 use super::server_tool::{ResourceTool, resource_tool_name};
+use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
 
@@ -310,7 +311,7 @@ impl UpstreamTools {
         Ok(accepted.map(|status| status.server.name).collect())
     }
 
-    /// Asks an accepted server for lists or prompts.
+    /// Asks an accepted server for lists or completions.
     pub async fn request(&self, name: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
         self.check_accepted(name).await?;
         let answer = self.shared.servers.request(name, request).await;
@@ -326,6 +327,19 @@ impl UpstreamTools {
     ) -> LedgerResult<Value> {
         self.check_accepted(name).await?;
         let answer = self.shared.servers.read_resource(name, uri, observer).await;
+        Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
+    }
+
+    /// Gets a prompt of an accepted server.
+    pub(super) async fn get_prompt(
+        &self,
+        name: &ServerName,
+        prompt: &str,
+        arguments: Option<Arguments>,
+        observer: &dyn CallObserver,
+    ) -> LedgerResult<Value> {
+        self.check_accepted(name).await?;
+        let answer = self.shared.servers.get_prompt(name, prompt, arguments, observer).await;
         Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
     }
 
