@@ -10,7 +10,7 @@ use planwright_engine::upstream::{
     CallEvent, CallObserver, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, RpcError, ToolOffer,
     UpstreamError, UpstreamRequest, UpstreamResult,
 };
-use planwright_sandbox::{PipedProgram, Sandbox};
+use planwright_sandbox::{PipedProgram, Sandbox, SandboxError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
     GetPromptRequest, GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, ReadResourceRequest,
@@ -102,18 +102,22 @@ impl Connection {
         let handler = UpstreamHandler::new(Arc::clone(&router), passed);
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
         let (service, program) = match &options.reach {
-            Reach::Program { command, arguments, environment, folder: _, home, access: _ } => {
+            Reach::Program { command, arguments, program: located, environment, folder: _, home, access: _ } => {
+                let Some(located) = located else {
+                    let missing = error_words::of_sandbox(&SandboxError::NoProgram(command.clone()));
+                    return Err(OpenError::Failed(missing));
+                };
                 let given = program_access::of_program(&options.reach, sandbox);
                 let Some(Given { level, folder, access }) = given else {
                     return Err(OpenError::Failed("it is no program".to_owned()));
                 };
                 let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
-                    name: command.clone(),
+                    name: located.file.clone(),
                     arguments: arguments.clone(),
                     folder,
                     level,
-                    environment: program_access::environment(has_network, environment),
+                    environment: program_access::environment(has_network, &located.path, environment),
                     access,
                     grace: Duration::ZERO,
                 };
@@ -128,7 +132,7 @@ impl Connection {
                     }
                 }
             }
-            Reach::Http { url, headers } => {
+            Reach::Http { url, headers, written: _ } => {
                 let transport = http::transport(url, headers).map_err(OpenError::Failed)?;
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, None),

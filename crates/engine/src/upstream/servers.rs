@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use planwright_core::plan::Digest;
-use planwright_core::upstream::{AnnotationTrust, ServerName, ServerReach, UpstreamTool, list_digest};
+use planwright_core::upstream::{AnnotationTrust, ServerCommand, ServerName, ServerReach, UpstreamTool, list_digest};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
@@ -133,6 +133,8 @@ pub struct UpstreamServer {
     pub name: ServerName,
     /// The command or the address, for people. It contains no secret.
     pub reached_by: String,
+    /// What a person accepts of it.
+    pub command: ServerCommand,
     pub trust: AnnotationTrust,
     pub selection: ToolSelection,
     /// The longest time that starting the server and a call may take together.

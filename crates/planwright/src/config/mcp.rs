@@ -203,6 +203,7 @@ impl ServerTable {
                 Reach::Program {
                     command,
                     arguments: self.args,
+                    program: None,
                     environment: values("env", self.env.clone())?,
                     folder: own_folder(&name, data)?,
                     home: own_folder(&name, data)?,
@@ -230,14 +231,18 @@ impl ServerTable {
                 if !url.starts_with("http://") && !url.starts_with("https://") {
                     return Err(format!("{} is not an address that begins with http:// or https://", quoted(&url)));
                 }
-                Reach::Http { url, headers: values("headers", self.headers)? }
+                let written = self.headers.clone().into_iter().collect();
+                Reach::Http { url, headers: values("headers", self.headers)?, written }
             }
             (Some(_), Some(_)) => return Err("it has a `command` and a `url`; it can have one of them".to_owned()),
             (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         };
         let passed_requests =
             PassedRequests { sampling: self.sampling, elicitation: self.elicitation, roots: self.roots };
-        Ok(UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
+        let mut options =
+            UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time };
+        options.locate();
+        Ok(options)
     }
 }
 
