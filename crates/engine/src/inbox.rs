@@ -1,5 +1,6 @@
 //! Every decision that waits for a person, over all sessions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;

@@ -16,13 +16,13 @@ const LIST_TIME: Duration = Duration::from_secs(5);
 
 /// What a server lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ListKind {
+pub(super) enum ListedKind {
     Resources,
     Templates,
     Prompts,
 }
 
-impl ListKind {
+impl ListedKind {
     const fn request(self) -> UpstreamRequest {
         match self {
             Self::Resources => UpstreamRequest::ListResources,
@@ -52,18 +52,18 @@ impl ListKind {
 
 /// What each server listed last.
 #[derive(Debug, Default)]
-pub(super) struct ListedNames(Mutex<BTreeMap<(ServerName, ListKind), BTreeSet<String>>>);
+pub(super) struct ListedNames(Mutex<BTreeMap<(ServerName, ListedKind), BTreeSet<String>>>);
 
 impl ListedNames {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(ServerName, ListKind), BTreeSet<String>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(ServerName, ListedKind), BTreeSet<String>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn of(&self, server: &ServerName, kind: ListKind) -> BTreeSet<String> {
+    fn of(&self, server: &ServerName, kind: ListedKind) -> BTreeSet<String> {
         self.lock().get(&(server.clone(), kind)).cloned().unwrap_or_default()
     }
 
-    fn has(&self, server: &ServerName, kind: ListKind, name: &str) -> bool {
+    fn has(&self, server: &ServerName, kind: ListedKind, name: &str) -> bool {
         self.lock().get(&(server.clone(), kind)).is_some_and(|listed| listed.contains(name))
     }
 }
@@ -71,7 +71,7 @@ impl ListedNames {
 impl Gateway {
     /// A name that the server listed before is known, so the server is asked for its list only about others. The error says
     /// that it listed nothing.
-    pub(super) async fn find_listed(&self, server: &ServerName, kind: ListKind, name: &str) -> Result<bool, Refusal> {
+    pub(super) async fn find_listed(&self, server: &ServerName, kind: ListedKind, name: &str) -> Result<bool, Refusal> {
         if self.listed.has(server, kind, name) {
             return Ok(true);
         }
@@ -91,7 +91,7 @@ impl Gateway {
     pub(super) async fn check_listed(
         &self,
         server: &ServerName,
-        kind: ListKind,
+        kind: ListedKind,
         name: &str,
         shown: impl Fn(&str) -> String,
     ) -> Result<(), Refusal> {
@@ -105,6 +105,6 @@ impl Gateway {
 
     /// Whether a server lists this address. One that lists nothing in time does not.
     pub(super) async fn is_listed(&self, server: &ServerName, uri: &str) -> bool {
-        self.find_listed(server, ListKind::Resources, uri).await.unwrap_or(false)
+        self.find_listed(server, ListedKind::Resources, uri).await.unwrap_or(false)
     }
 }

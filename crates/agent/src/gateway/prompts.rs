@@ -13,7 +13,7 @@ use planwright_engine::upstream::{CallEventSender, ClientKey, CompletedName, Com
 use serde_json::{Value, json};
 
 use super::Gateway;
-use super::listed::ListKind;
+use super::listed::ListedKind;
 use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
 use crate::upstream::{CompletionTool, PromptTool};
@@ -71,7 +71,7 @@ impl Gateway {
         let arguments = PromptTool::arguments(name, given);
         let checked = async {
             self.check_denied(&tool)?;
-            self.check_listed(server, ListKind::Prompts, name, |name| format!("{server}__{name}")).await
+            self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await
         };
         if let Err(refusal) = checked.await {
             self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
@@ -97,10 +97,10 @@ impl Gateway {
             self.check_denied(&tool)?;
             match &request.of {
                 CompletedName::Prompt(name) => {
-                    self.check_listed(server, ListKind::Prompts, name, |name| format!("{server}__{name}")).await
+                    self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await
                 }
                 CompletedName::Template(uri) => {
-                    self.check_listed(server, ListKind::Templates, uri, str::to_owned).await
+                    self.check_listed(server, ListedKind::Templates, uri, str::to_owned).await
                 }
             }
         };

@@ -238,7 +238,9 @@ impl GatewayClient<'_> {
         questions: JsonObject,
         answers: Option<JsonObject>,
     ) -> Result<(), Refusal> {
-        let Some(gateway) = &self.shared.options.gateway else { return Ok(()) };
+        let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| !questions.is_empty()) else {
+            return Ok(());
+        };
         let (questions, answers) = (Value::Object(questions), answers.map(Value::Object));
         gateway.record_questions(self.session, self.by, &tool, questions, answers).await
     }
@@ -408,20 +410,18 @@ impl GatewayClient<'_> {
         if self.record_questions(tool.clone(), asked.clone(), None).await.is_err() {
             return;
         }
-        let (peer, is_written) = (&self.context.peer, async |answers: &JsonObject| {
-            self.record_questions(tool, asked, Some(answers.clone())).await.is_ok()
-        });
+        let peer = &self.context.peer;
         match told {
             Told::Question(question) => {
                 let answer = server_questions::ask(server, &question, peer).await;
-                if is_written(&server_questions::by_name(&answer)).await {
+                let written = self.record_questions(tool, asked, Some(server_questions::by_name(&answer))).await;
+                if written.is_ok() {
                     question.answer(answer);
                 }
             }
             Told::Input(input) => {
-                if let Some(answers) = server_questions::ask_all(server, &input, peer).await
-                    && is_written(&answers).await
-                {
+                let Some(answers) = server_questions::ask_all(server, &input, peer).await else { return };
+                if self.record_questions(tool, asked, Some(answers.clone())).await.is_ok() {
                     input.answer(answers);
                 }
             }
