@@ -63,8 +63,8 @@ impl CallToPermit {
 }
 
 /// The reason with the files that a call acts on and does not name: a link leads there.
-pub fn led_to(reason: &str, paths: &[String], arguments: &Value) -> String {
-    let led: Vec<_> = paths.iter().filter(|path| !names_path(arguments, path)).map(|path| quoted(path)).collect();
+pub fn led_to(reason: &str, paths: &[String], is_named: impl Fn(&str) -> bool) -> String {
+    let led: Vec<_> = paths.iter().filter(|path| !is_named(path)).map(|path| quoted(path)).collect();
     if led.is_empty() { reason.to_owned() } else { format!("{reason} It leads to {}.", led.join(", ")) }
 }
 

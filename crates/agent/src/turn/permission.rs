@@ -67,7 +67,8 @@ impl TurnRunner<'_> {
             return Ok(None);
         }
         let always = standing_rule(tool, self.tool_context(&call_id)?, arguments, &object).await.map(Box::new);
-        let (tool, reason) = (pending.call.name.clone(), led_to(&decided.reason.describe(), &paths, &object));
+        let (tool, reason) =
+            (pending.call.name.clone(), led_to(&decided.reason.describe(), &paths, |path| names_path(&object, path)));
         let asked = CallToPermit { tool, arguments: object, reason, paths, always };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
     }

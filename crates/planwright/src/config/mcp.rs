@@ -386,6 +386,45 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_accepts_is_everything_that_makes_a_server() {
+        let first = |text: &str| read(&format!("[servers.a]\n{text}")).unwrap().remove(0);
+        let digest = |text: &str| first(text).command().digest;
+        let (url, header) = ("url = \"https://x/mcp?tenant=a\"", "headers = { Authorization = \"Bearer ${PATH}\" }");
+        let of_address = digest(&format!("{url}\n{header}"));
+        for other in [
+            url.to_owned(),
+            format!("url = \"https://x/mcp?tenant=b\"\n{header}"),
+            format!("{url}\nheaders = {{ Authorization = \"Bearer ${{CARGO_PKG_NAME}}\" }}"),
+            format!("{url}\nheaders = {{ Other = \"Bearer ${{PATH}}\" }}"),
+        ] {
+            assert_ne!(digest(&other), of_address, "{other}");
+        }
+        assert_eq!(digest(&format!("{url}\n{header}\ncall_seconds = 5\ntools = [\"x\"]")), of_address);
+        let program = "command = \"/bin/sh\"\nenv = { A = \"${PATH}\" }";
+        let mut of_program = first(program);
+        let before = of_program.command();
+        assert_eq!(before.program.as_ref().map(|program| program.file.as_str()), Some("/bin/sh"));
+        for other in [
+            "command = \"/bin/sh\"",
+            "command = \"/bin/sh\"\nenv = { A = \"b\" }",
+            "command = \"sh\"\nenv = { A = \"${PATH}\" }",
+        ] {
+            assert_ne!(digest(other), before.digest, "{other}");
+        }
+        // A secret that the settings only name may change.
+        if let Reach::Program { environment, .. } = &mut of_program.reach {
+            environment[0].1 = "rotated".to_owned();
+        }
+        assert_eq!(of_program.command().digest, before.digest);
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_query_and_password() {
+        let server = read("[servers.a]\nurl = \"https://ada:secret@x:8080/mcp?key=secret\"").unwrap().remove(0);
+        assert_eq!(format!("{:?}", server.reach), "https://x:8080/mcp");
+    }
+
+    #[test]
     fn variables_are_put_into_values() {
         let path = std::env::var("PATH").unwrap();
         assert_eq!(expand("a${PATH}b").unwrap(), format!("a{path}b"));

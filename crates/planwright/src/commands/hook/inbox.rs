@@ -2,7 +2,7 @@
 //! and makes the call again; what a person permitted then passes.
 
 use planwright_core::actor::Actor;
-use planwright_core::ask::{AskAnswer, CallToPermit, Grant, led_to};
+use planwright_core::ask::{AskAnswer, CallToPermit, Grant, led_to, names_path};
 use planwright_core::command::{Command, ExternalCommand};
 use planwright_core::plan::Plan;
 use planwright_core::snapshot::Snapshot;
@@ -40,7 +40,11 @@ pub(super) async fn decide(
 ) -> Result<HookDecision, Failure> {
     let ToolRequest { tool, input } = request;
     let paths = changed_paths(place, request);
-    let reason = &led_to(reason, &paths, input);
+    let is_named = |path: &str| {
+        let whole = place.project.join(path);
+        names_path(input, path) || names_path(input, &whole.to_string_lossy())
+    };
+    let reason = &led_to(reason, &paths, is_named);
     // A link that leads elsewhere since makes it another call.
     let made =
         CallToPermit { tool: tool.clone(), arguments: input.clone(), reason: reason.clone(), paths, always: None };
