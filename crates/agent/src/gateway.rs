@@ -5,6 +5,7 @@ mod carry_out;
 mod listed;
 mod log_level;
 mod names;
+mod prompt_tool;
 mod prompts;
 mod record;
 mod resources;

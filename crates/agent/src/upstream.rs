@@ -3,7 +3,6 @@
 //! - [`UpstreamTools`]: the accepted tools, what changed in them since, and a person's acceptance
 //! - `catalog`: the tools that are offered and accepted now
 //! - `server_tool`: one tool, called through the port, and resources that are read as a call
-//! - `prompt_tool`: getting a prompt and completing an argument, as calls that only read
 //! - `answer`: a result as the model reads it, with files for what is large or no text
 //! - `upstream_tools`: the accepted tools of all upstream servers, and a person's acceptance of them
 //!
@@ -12,12 +11,10 @@
 
 mod answer;
 mod catalog;
-mod prompt_tool;
 mod server_tool;
 mod upstream_tools;
 
 pub use answer::PassthroughResult;
 pub(crate) use answer::READ_RESULT;
-pub(crate) use prompt_tool::{CompletionTool, PromptTool};
-pub(crate) use server_tool::resource_tool_name;
+pub(crate) use server_tool::{ContextObserver, resource_tool_name};
 pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

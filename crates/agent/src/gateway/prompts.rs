@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::Gateway;
 use super::listed::ListedKind;
+use super::prompt_tool::{CompletionTool, PromptTool};
 use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
-use crate::upstream::{CompletionTool, PromptTool};
 
 /// Completions with more text than this, in bytes, are all written down: a person types less.
 const MAX_TYPED: usize = 64;

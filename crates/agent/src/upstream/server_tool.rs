@@ -168,14 +168,14 @@ fn sentence(error: &UpstreamError) -> String {
 
 /// Brings what a server says to the client of the gateway that made the call. For a call of this program's agent it shows a person
 /// how far it is, a few lines a second, and refuses what the server asks.
-pub(super) struct ContextObserver<'a> {
+pub(crate) struct ContextObserver<'a> {
     context: ToolContext<'a>,
     tool: &'a str,
     next: Mutex<Instant>,
 }
 
 impl<'a> ContextObserver<'a> {
-    pub(super) fn new(context: ToolContext<'a>, tool: &'a str) -> Self {
+    pub(crate) fn new(context: ToolContext<'a>, tool: &'a str) -> Self {
         Self { context, tool, next: Mutex::new(Instant::now()) }
     }
 }

@@ -331,7 +331,7 @@ impl UpstreamTools {
     }
 
     /// Gets a prompt of an accepted server.
-    pub(super) async fn get_prompt(
+    pub(crate) async fn get_prompt(
         &self,
         name: &ServerName,
         prompt: &str,

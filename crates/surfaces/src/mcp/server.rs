@@ -27,13 +27,12 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::CallAnswer;
-use super::client_input::is_newest;
+use super::client_input::{caller, is_newest};
 use super::gateway::Gateway;
 use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
 use super::session::{begin, check_target, choose, peer_of};
 use super::session_changes::SessionChanges;
-use super::tool_call::caller;
 use super::upstream::UpstreamUpdates;
 use super::{
     McpOptions, Never, PersonCommands, PlanStart, answer, completion, gateway, instructions, notifications, prompts,

@@ -13,15 +13,13 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::answer::{self, CallAnswer};
+use super::client_input::caller;
 use super::decision::DecisionWait;
 use super::gateway::{Gateway, GatewayClient};
 use super::pending_calls::{PROMPTS_GET, RESOURCES_READ, RequestedCall};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
-use super::{THROUGH, upstream};
-
-/// How many characters of a client's name go into the journal.
-const MAX_NAME: usize = 128;
+use super::upstream;
 
 impl PlanServer {
     /// Carries out a call. The second value names the fields that were passed over.
@@ -292,11 +290,4 @@ fn cannot_work(error: LedgerError) -> Refusal {
         return refusal;
     }
     Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
-}
-
-/// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-pub(super) fn caller(context: &RequestContext<RoleServer>) -> Actor {
-    let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = name.trim().chars().take(MAX_NAME).collect();
-    Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }

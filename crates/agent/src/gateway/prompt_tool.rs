@@ -14,10 +14,9 @@ use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{CompletedName, CompletionRequest, UpstreamRequest};
 use serde_json::{Value, json};
 
-use super::UpstreamTools;
-use super::server_tool::ContextObserver;
 use crate::tool_schema::Arguments;
 use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+use crate::upstream::{ContextObserver, UpstreamTools};
 
 #[derive(Debug)]
 struct NamedRead {
@@ -43,15 +42,15 @@ impl NamedRead {
 
 /// Gets a prompt.
 #[derive(Debug)]
-pub(crate) struct PromptTool(NamedRead);
+pub(super) struct PromptTool(NamedRead);
 
 impl PromptTool {
-    pub(crate) fn of(upstream: &UpstreamTools, server: &ServerName) -> Option<Self> {
+    pub(super) fn of(upstream: &UpstreamTools, server: &ServerName) -> Option<Self> {
         NamedRead::of(upstream, server, READ_PROMPT).map(Self)
     }
 
     /// The arguments of a call that gets this prompt.
-    pub(crate) fn arguments(name: &str, given: Option<&Arguments>) -> Arguments {
+    pub(super) fn arguments(name: &str, given: Option<&Arguments>) -> Arguments {
         let given = given.map(|given| ("arguments".to_owned(), Value::Object(given.clone())));
         [("name".to_owned(), json!(name))].into_iter().chain(given).collect()
     }
@@ -86,15 +85,15 @@ impl Tool for PromptTool {
 
 /// Completes an argument of a prompt or of a template.
 #[derive(Debug)]
-pub(crate) struct CompletionTool(NamedRead);
+pub(super) struct CompletionTool(NamedRead);
 
 impl CompletionTool {
-    pub(crate) fn of(upstream: &UpstreamTools, server: &ServerName) -> Option<Self> {
+    pub(super) fn of(upstream: &UpstreamTools, server: &ServerName) -> Option<Self> {
         NamedRead::of(upstream, server, COMPLETE_ARGUMENT).map(Self)
     }
 
     /// The arguments of a call that completes this.
-    pub(crate) fn arguments(request: &CompletionRequest) -> Arguments {
+    pub(super) fn arguments(request: &CompletionRequest) -> Arguments {
         let CompletionRequest { of, argument, value, known } = request;
         let of = match of {
             CompletedName::Prompt(name) => ("prompt", name),
