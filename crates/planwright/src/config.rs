@@ -65,7 +65,7 @@ use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
 use self::file::File;
-use self::guarded::GuardedSettings;
+use self::guarded::{AcceptedServers, GuardedSettings};
 pub(crate) use self::hook::HookAsk;
 pub(crate) use self::mcp::McpPlan;
 pub(crate) use self::reference::{setting_default, settings_help};
@@ -135,18 +135,25 @@ impl Settings {
     }
 
     /// Replaces the guarded settings by those of the store. Servers that were added by a flag stay.
-    pub(crate) fn under(self, global: &Global, stored: &GuardedSettings) -> Result<Self, Failure> {
+    /// `accepted` is what people accepted of each server.
+    pub(crate) fn under(
+        self,
+        global: &Global,
+        stored: &GuardedSettings,
+        accepted: &AcceptedServers,
+    ) -> Result<Self, Failure> {
         let settings = Self::read_with(global, Some(stored)).map_err(|failure| {
             let differences = guarded::differences(stored, &self.guarded);
             if differences.is_empty() { failure } else { failure.hint(differences.join(" ")) }
         })?;
         let mut mcp_servers = self.mcp_servers;
+        guarded::use_accepted(&mut mcp_servers, accepted);
+        let own: GuardedSettings =
+            guarded::trusted(&mcp_servers).into_iter().chain(guarded::asked_access(&mcp_servers)).collect();
         guarded::keep_trust(&mut mcp_servers, stored);
         guarded::keep_access(&mut mcp_servers, stored);
         let mut differences = settings.differences;
-        if self.guarded.get(guarded::ACCESS) != settings.guarded.get(guarded::ACCESS) {
-            differences.extend(guarded::differences(stored, &guarded::asked_access(&mcp_servers)));
-        }
+        differences.extend(guarded::differences(stored, &own));
         Ok(Self { mcp_servers, differences, ..settings })
     }
 
@@ -160,15 +167,13 @@ impl Settings {
         file.read_variables()?;
         let mut guarded = guarded::own(&table);
         guarded.extend(guarded::bot(&file.telegram));
-        let mut mcp_servers = mcp::servers(&mut file.mcp, &path, &data)?;
+        let mcp_servers = mcp::servers(&mut file.mcp, &path, &data)?;
+        let without_servers = guarded.clone();
         guarded.extend(guarded::trusted(&mcp_servers));
         guarded.extend(guarded::asked_access(&mcp_servers));
-        if let Some(stored) = stored {
-            guarded::keep_trust(&mut mcp_servers, stored);
-            guarded::keep_access(&mut mcp_servers, stored);
-        }
         let differences = match stored {
-            Some(stored) => file.keep_guarded(stored, &guarded)?,
+            // What the servers ask is compared once their programs are known.
+            Some(stored) => file.keep_guarded(stored, &without_servers)?,
             None => Vec::new(),
         };
         let differences = guarded::earlier_values(stored, &guarded).into_iter().chain(differences).collect();
@@ -231,8 +236,9 @@ impl Settings {
 
 /// Fails if a guarded setting has a value that makes no sense.
 pub(crate) fn check_guarded(settings: &GuardedSettings) -> Result<(), Failure> {
-    for name in settings.get(guarded::TRUST).into_iter().flat_map(|names| names.split(',')) {
-        let _: ServerName = name.trim().parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
+    for entry in settings.get(guarded::TRUST).into_iter().flat_map(|entries| entries.split(',')) {
+        let name = entry.trim().split('@').next().unwrap_or_default();
+        let _: ServerName = name.parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
     }
     if let Some(value) = settings.get(guarded::ACCESS) {
         guarded::check_access(value).map_err(Failure::usage)?;

@@ -1,5 +1,6 @@
 //! What a command works with: the engine on its store, the person who typed it, and the session.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,9 +13,10 @@ use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
+use planwright_core::approval::record::ApprovalState;
 use planwright_core::choices::left_to_gateway_choices;
 use planwright_core::gateway::{GatewayOptions, GatewayWrites};
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::upstream::ServerName;
@@ -198,10 +200,12 @@ impl Context {
         if recorded.as_ref().is_ok_and(|recorded| recorded.is_raised) {
             writeln!(anstream::stderr(), "planwright: {VERIFIED_BY_DEFAULT}.")?;
         }
-        let (settings, rules) = match recorded.map(|recorded| recorded.state.settings) {
-            Ok(Some(stored)) => (settings.under(global, &stored)?, rules.without_allowing()),
+        let (settings, rules) = match recorded.map(|recorded| recorded.state) {
+            Ok(ApprovalState { settings: Some(stored), accepted_tools, .. }) => {
+                (settings.under(global, &stored, &accepted_tools)?, rules.without_allowing())
+            }
             // A store of an earlier version that no server has opened yet.
-            Ok(None) => (settings, rules),
+            Ok(ApprovalState { settings: None, .. }) => (settings, rules),
             // No decision counts while the records of the store cannot be read.
             Err(error) => {
                 tracing::warn!(event = "guarded_settings_not_read", %error);
@@ -297,10 +301,10 @@ impl Context {
         self.upstream.is_some()
     }
 
-    /// The configured upstream MCP servers.
-    pub(crate) fn upstream_names(&self) -> Vec<ServerName> {
+    /// The configured upstream MCP servers, with their commands.
+    pub(crate) fn upstream_commands(&self) -> BTreeMap<ServerName, Digest> {
         let servers = self.upstream.as_ref().map(UpstreamClient::servers).unwrap_or_default();
-        servers.iter().map(|server| server.name.clone()).collect()
+        servers.iter().map(|server| (server.name.clone(), server.command.digest)).collect()
     }
 
     /// The file tools, for what is not done through an agent.

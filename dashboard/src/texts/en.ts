@@ -845,6 +845,7 @@ export const en = {
   "event.gateway_asked": "Call asked about",
   "event.gateway_called": "Upstream call",
   "event.gateway_call_ended": "Upstream call ended",
+  "event.gateway_questioned": "Question of an upstream server",
   "event.gateway_refused": "Upstream call refused",
   "event.schedule_fired": "Schedule due",
   "event.run_ticked": "Run: a turn ended",

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::approver;
 use crate::cli::ConfigCommand;
 use crate::config::guarded::{
-    ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, with_access,
+    ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, trust_entry, with_entry,
 };
 use crate::config::setting_default;
 use crate::context::Context;
@@ -44,7 +44,8 @@ fn default_of(key: &str) -> String {
 
 async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option<&str>) -> ExitResult {
     let settings = change(context, key, value, approver).await?;
-    let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
+    let stored = settings.get(key).map(String::as_str).filter(|_| key == TRUST);
+    let now = stored.or(value).map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
     let describe = || format!("`{key}` {now} now. Running programs use it once they are started again.\n");
     context.screen.answer(|| json!({ "settings": settings }), describe)
 }
@@ -56,16 +57,38 @@ pub(super) async fn trust_annotations(
     approver: Option<&str>,
 ) -> Result<(), Failure> {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
-    let mut names: Vec<_> = settings.get(TRUST).map(|names| names.split(',').collect()).unwrap_or_default();
-    names.retain(|name: &&str| !name.trim().is_empty() && name.trim() != server.as_str());
-    names.push(server.as_str());
-    change(context, TRUST, Some(&names.join(",")), approver).await.map(drop)
+    let entries = with_entry(settings.get(TRUST), &believed(context, server).await?);
+    change(context, TRUST, Some(&entries), approver).await.map(drop)
+}
+
+/// The entry of a server that a person believes: it is about the command whose tools they accepted.
+async fn believed(context: &Context, server: &ServerName) -> Result<String, Failure> {
+    let pinned = context.engine.ledger().pinned_server(server).await?;
+    let command = pinned.filter(|pinned| pinned.accepted.is_some()).and_then(|pinned| pinned.accepted_command);
+    let command = command.ok_or_else(|| {
+        let accept = context.invocation.command(["mcp-server", "accept", server.as_str(), "--trust-annotations"]);
+        Failure::usage(format!("no person has accepted the tools of the MCP server {server}"))
+            .hint(format!("`{accept}` accepts them and believes what they say of themselves"))
+    })?;
+    Ok(trust_entry(server, command))
+}
+
+/// Names of servers with the commands that were accepted. An entry that has its command stays.
+async fn with_commands(context: &Context, names: &str) -> Result<String, Failure> {
+    let mut entries = Vec::new();
+    for entry in names.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+        entries.push(match entry.contains('@') {
+            true => entry.to_owned(),
+            false => believed(context, &entry.parse()?).await?,
+        });
+    }
+    Ok(entries.join(","))
 }
 
 /// Has the store let a server reach what its settings ask for.
 pub(super) async fn allow_access(context: &Context, entry: &str, approver: Option<&str>) -> Result<(), Failure> {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
-    let entries = with_access(settings.get(ACCESS), entry);
+    let entries = with_entry(settings.get(ACCESS), entry);
     change(context, ACCESS, Some(&entries), approver).await.map(drop)
 }
 
@@ -77,7 +100,10 @@ async fn change(
     approver: Option<&str>,
 ) -> Result<GuardedSettings, Failure> {
     check_key(key)?;
-    let value = value.map(|value| kept_value(key, value)).transpose().map_err(Failure::usage)?;
+    let value = match value {
+        Some(names) if key == TRUST => Some(with_commands(context, names).await?),
+        value => value.map(|value| kept_value(key, value)).transpose().map_err(Failure::usage)?,
+    };
     let value = value.as_deref();
     if let Some(value) = value {
         let stored = GuardedSettings::from([(key.to_owned(), value.to_owned())]);

@@ -89,7 +89,7 @@ pub(crate) async fn run(global: &Global) -> ExitResult {
         Err(failure) => checks.push(Check::failed("configuration", &failure)),
         Ok(own) => {
             let settings = match store::guarded_settings(&own).await {
-                Some(stored) => own.under(global, &stored).or_else(|failure| {
+                Some((stored, accepted)) => own.under(global, &stored, &accepted).or_else(|failure| {
                     checks.push(Check::failed("settings", &failure));
                     Settings::read(global)
                 })?,

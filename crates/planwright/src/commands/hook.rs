@@ -208,7 +208,7 @@ async fn by_plan(
                 "{reason} It is not made in the project, so no person is asked about it."
             )));
         }
-        return inbox::decide(&engine, &snapshot, plan, request, &reason).await;
+        return inbox::decide(&engine, &snapshot, plan, place, request, &reason).await;
     }
     counted.push(CountedCall::new(engine, plan, outcome.permission));
     Ok(match outcome.permission {

@@ -110,7 +110,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         limits: server.limits,
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,
-        agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone(), servers: context.upstream_names() })),
+        agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone(), servers: context.upstream_commands() })),
         gateway_options,
         plan_start: context.served.plan_start,
         commands: PersonCommands {

@@ -82,6 +82,7 @@ fn permission_of(model: &str) -> World {
         tool: "write_file".to_owned(),
         arguments: arguments.clone(),
         reason: "No rule covers this call.".to_owned(),
+        paths: Vec::new(),
         always: Some(Box::new(StandingRule { permits, place })),
     };
     asked_by(model, AskSubject::Permission(call), "write_file", &arguments)

@@ -27,7 +27,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::CallAnswer;
-use super::client_input::{input_of, is_newest};
+use super::client_input::{caller, is_newest};
 use super::gateway::Gateway;
 use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
@@ -349,17 +349,13 @@ impl ServerHandler for PlanServer {
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
         let mut found = found.map_err(answer::refused_request)?.map(GetPromptResponse::from);
-        if found.is_none()
-            && let Some(gateway) = self.gateway_for(&mut context).await
-        {
-            let input = input_of(&context, request.input_responses.clone());
-            let state = request.request_state.clone();
-            let asked = upstream::prompt(gateway, &request.name, arguments, input, state).await;
-            found = asked.map_err(answer::refused_request)?;
+        let name = request.name.clone();
+        if found.is_none() {
+            found = self.prompt_upstream(request, &mut context).await?;
         }
         match found {
             Some(prompt) => Ok(prompt),
-            None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
+            None => Err(invalid_params(format!("There is no prompt {}.", quoted(&name)))),
         }
     }
 
@@ -465,11 +461,12 @@ impl ServerHandler for PlanServer {
             // The enum may grow.
             _ => false,
         };
-        if may_be_upstream
-            && let Some(gateway) = self.gateway_for(&mut context).await
-            && let Some(completed) = upstream::complete(gateway, &request).await.map_err(answer::refused_request)?
-        {
-            return Ok(completed);
+        if may_be_upstream && let Some(gateway) = self.gateway_for(&mut context).await {
+            let by = caller(&context);
+            let completed = upstream::complete(gateway, &opened.identity, &by, &request).await;
+            if let Some(completed) = completed.map_err(answer::refused_request)? {
+                return Ok(completed);
+            }
         }
         completion::complete(self.engine(), &opened.identity, &request).await.map_err(answer::unanswered)
     }

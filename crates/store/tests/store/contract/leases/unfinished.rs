@@ -129,8 +129,13 @@ pub(crate) async fn a_lease_that_lasts_too_long_is_shortened(store: &Store) {
 
 /// Asks for permission, which this turn waits for.
 async fn ask_for_permission(engine: &Engine, session: &SessionIdentity, request: &str) {
-    let call =
-        CallToPermit { tool: "a".to_owned(), arguments: json!({ "b": 1 }), reason: "a rule".to_owned(), always: None };
+    let call = CallToPermit {
+        tool: "a".to_owned(),
+        arguments: json!({ "b": 1 }),
+        reason: "a rule".to_owned(),
+        paths: Vec::new(),
+        always: None,
+    };
     let subject = AskSubject::Permission(call);
     engine.submit(session, &agent(), note(request, vec![replied("", 1)])).await.unwrap();
     engine.submit(session, &agent(), ask(request, 1, subject)).await.unwrap();
