@@ -31,6 +31,22 @@ class Client:
     shell: Callable | None = None
     # The command for a conversation that is shortened in the middle, if it is another one.
     long_command: Callable | None = None
+    # The command with which the client itself asks about edits and commands, if it is another one.
+    asking_command: Callable | None = None
+    # Whether the client asks its person when the hook says so.
+    asks: bool = False
+    # The client's own tool that reads a file, and its arguments.
+    read: tuple | None = None
+    # Its tool for a cell of a notebook, and the arguments, if it has one.
+    notebook: tuple | None = None
+    # The calls that give a task to a sub-agent.
+    delegate: Callable | None = None
+    # A call that writes a file and is known as one, if `write` is a command of a shell.
+    covered_write: tuple | None = None
+    # What its hooks are told and may say: results of calls, a hint after a call, and the end of a turn.
+    tells_results: bool = True
+    hints: bool = True
+    stops: bool = True
 
 
 def write_json(path, value):
@@ -69,19 +85,36 @@ def claude_command(prompt):
     )
 
 
+def asking_claude_command(prompt):
+    """In its default mode Claude Code asks about edits and commands; without a person that is a refusal."""
+    return f"claude -p {shlex.quote(prompt)} --model claude-sonnet-4-5 --output-format json --allowedTools mcp__planwright"
+
+
+def claude_message(text):
+    return shlex.quote(json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
+
+
+def claude_wait(text, tenths=600):
+    """Waits until Claude Code has written this; it is over after a minute in any case."""
+    return f"n=0; until grep -q {text} claude.out 2>/dev/null || [ $n -gt {tenths} ]; do n=$((n + 1)); sleep 0.1; done"
+
+
+def planning_claude_command(prompt):
+    """It has its plan mode only where a program can answer its questions. Here no program does: an unanswered question would hold
+    it up for ever."""
+    return (
+        f"( echo {claude_message(prompt)}; {claude_wait('type.*result.*duration', 1200)} ) | "
+        "claude -p --model claude-sonnet-4-5 --input-format stream-json --output-format stream-json --verbose "
+        "--permission-prompt-tool stdio --permission-mode plan --allowedTools mcp__planwright Write > claude.out; cat claude.out"
+    )
+
+
 def long_claude_command(prompt):
     """One conversation of three messages: the prompt, `/compact`, and a word to continue. Each is sent when the one before it is
-    answered; a wait is over after a minute in any case."""
-
-    def message(text):
-        return shlex.quote(json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
-
-    def wait(text):
-        return f"n=0; until grep -q {text} claude.out || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.1; done"
-
+    answered."""
     return (
-        f"( echo {message(prompt)}; {wait('result.*' + PAUSED)}; echo {message('/compact')}; "
-        f"{wait('compact_boundary')}; echo {message('Continue.')} ) | "
+        f"( echo {claude_message(prompt)}; {claude_wait('result.*' + PAUSED)}; echo {claude_message('/compact')}; "
+        f"{claude_wait('compact_boundary')}; echo {claude_message('Continue.')} ) | "
         "claude -p --model claude-sonnet-4-5 --input-format stream-json --output-format stream-json --verbose "
         "--allowedTools mcp__planwright Write Bash Edit > claude.out; cat claude.out"
     )
@@ -94,6 +127,8 @@ def prepare_codex(stage, address):
     if os.path.exists(path):
         with open(path) as file:
             before = file.read()
+    if "[model_providers.scripted]" in before:
+        before = before[before.index("\n\n") + 2 : before.index("\n[model_providers.scripted]")]
     with open(path, "w") as file:
         file.write(
             'model = "scripted"\nmodel_provider = "scripted"\n\n'
@@ -139,6 +174,10 @@ def prepare_gemini(stage, address):
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         "GEMINI_SANDBOX": "false",
     }
+
+
+def planning_gemini_command(prompt):
+    return f"gemini -m gemini-2.5-pro --approval-mode plan --output-format json -p {shlex.quote(prompt)}"
 
 
 def gemini_command(prompt):
@@ -187,6 +226,11 @@ CLIENTS = {
             write=("Write", lambda path, text: {"file_path": path, "content": text}),
             shell=("Bash", lambda line: {"command": line, "description": "Run it"}),
             long_command=long_claude_command,
+            asking_command=asking_claude_command,
+            asks=True,
+            read=("Read", lambda path: {"file_path": path}),
+            notebook=("NotebookEdit", lambda path: {"notebook_path": path, "new_source": "1", "cell_type": "code", "edit_mode": "insert"}),
+            delegate=lambda task: [("Agent", {"description": "Do it", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False})],
         ),
         Client(
             "codex",
@@ -200,6 +244,15 @@ CLIENTS = {
             # Its model writes files with patches in its shell.
             write=("exec_command", lambda path, text: {"cmd": f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"}),
             shell=("exec_command", lambda line: {"cmd": line}),
+            # A model that Codex knows has its tool for patches.
+            covered_write=("apply_patch", lambda path, text: f"*** Begin Patch\n*** Add File: {path}\n+{text}*** End Patch\n"),
+            asking_command=lambda prompt: f"{codex_command(prompt)} -c model=gpt-6.1-sol",
+            # Its model reads files in its shell.
+            read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
+            delegate=lambda task: [
+                ("spawn_agent", {"message": task}),
+                ("wait_agent", lambda conversation: {"targets": [json.loads(conversation.last("spawn_agent").result)["agent_id"]], "timeout_ms": 60000}),
+            ],
             long_command=lambda prompt: f"{codex_command(prompt)} -c model_auto_compact_token_limit=100000",
         ),
         Client(
@@ -213,6 +266,9 @@ CLIENTS = {
             brings_back=True,
             write=("write", lambda path, text: {"filePath": path, "content": text}),
             shell=("bash", lambda line: {"command": line, "description": "Run it"}),
+            read=("read", lambda path: {"filePath": path}),
+            delegate=lambda task: [("task", {"description": "Do it", "prompt": task, "subagent_type": "general"})],
+            stops=False,
         ),
         Client(
             "gemini",
@@ -224,6 +280,8 @@ CLIENTS = {
             hook="{home}/.gemini/extensions/planwright/hooks/hooks.json",
             write=("write_file", lambda path, text: {"file_path": path, "content": text}),
             shell=("run_shell_command", lambda line: {"command": line, "description": "Run it"}),
+            read=("read_file", lambda path: {"file_path": path}),
+            delegate=lambda task: [("invoke_agent", {"agent_name": "generalist", "prompt": task})],
         ),
         Client(
             "goose",
@@ -235,6 +293,10 @@ CLIENTS = {
             hook="{home}/.agents/plugins/planwright/hooks/hooks.json",
             write=("write", lambda path, text: {"path": path, "content": text}),
             shell=("shell", lambda line: {"command": line}),
+            read=("shell", lambda path: {"command": f"cat {shlex.quote(path)}"}),
+            delegate=lambda task: [("delegate", {"instructions": task})],
+            tells_results=False,
+            hints=False,
         ),
     ]
 }

@@ -30,7 +30,7 @@ class Conversation:
         """A tool that Claude Code only names, until the model has asked for it with `ToolSearch`."""
         if "ToolSearch" not in self.tools:
             return None
-        return shortest(re.findall(r"^mcp__\w+$", self.text(), re.MULTILINE), name)
+        return shortest(re.findall(r"^\w+$", self.text(), re.MULTILINE), name)
 
     def last(self, name):
         """The last answered call of a tool."""
@@ -59,7 +59,8 @@ class Reply:
 
     text: str = ""
     tool: str | None = None
-    arguments: dict | None = None
+    # A text for a tool of Codex that takes no JSON.
+    arguments: dict | str | None = None
     # How long the conversation is said to be, in tokens. Clients shorten a conversation that is too long.
     tokens: int = 100
 

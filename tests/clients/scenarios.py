@@ -4,13 +4,13 @@ import os
 import re
 import threading
 
+import hooks
 from clients import CLIENTS
+from hooks import AWAIT, DOCUMENT
 from script import CompactedScript, Script, Step
 
-DOCUMENT = "# Release notes\n\n- [ ] collect the changes\n- [ ] write the notes\n"
 REFUSED = "a report before the approval is refused in our words"
 DECIDED = "the decision arrives in the same conversation"
-AWAIT = ("plan_await_decision", {"timeout_seconds": 120})
 
 
 class Seen:
@@ -162,63 +162,6 @@ def compaction(stage, client, seen):
     stored(seen, stage)
 
 
-def closed(stage, client, seen):
-    """The hook cannot answer: its program is gone, is killed, or is stuck in front of a configuration that never ends."""
-    stage.install(client)
-    program, file = f"{stage.folder}/program", client.hook.format(project=stage.project, home=stage.home)
-    with open(file) as hooks:
-        text = hooks.read()
-    assert stage.planwright in text, text
-    with open(file, "w") as hooks:
-        hooks.write(text.replace(stage.planwright, program))
-    settings = f"{stage.home}/.local/share/planwright/planwright.toml"
-
-    def start(script):
-        if os.path.lexists(program):
-            os.remove(program)
-        if script is None:
-            os.symlink(stage.planwright, program)
-        elif script:
-            with open(program, "w") as made:
-                made.write(f"#!/bin/sh\n{script}\n")
-            os.chmod(program, 0o755)
-
-    def stuck():
-        start(None)
-        os.rename(settings, f"{settings}.kept")
-        os.mkfifo(settings)
-
-    def whole():
-        os.remove(settings)
-        os.rename(f"{settings}.kept", settings)
-
-    start(None)
-    tool, arguments = client.write
-    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
-    for name, before in [
-        ("with `planwright` moved away", lambda: start("")),
-        ("with the hook killed", lambda: start("kill -9 $$")),
-        ("with a hook that is stuck", stuck),
-    ]:
-        made = f"{stage.project}/{len(steps)}.txt"
-        look = lambda text, made=made, name=name: seen.that(f"an edit is blocked {name}", not os.path.exists(made), text[:300])
-        steps.append(Step(tool, arguments(made, "mine\n"), before=before, seen=look))
-    steps.append(Step("plan_get", {}, before=whole))
-    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
-
-
-def spellings(stage, client, seen):
-    """Commands that switch plan work or decide, written in ways that no list of prefixes has."""
-    stage.install(client)
-    tool, arguments = client.shell
-    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
-    for line in ["env A=1 planwright plan off", "sh -c 'planwright plan done'", "npx -y planwright plan off", "p=planwright; $p plan off"]:
-        look = lambda text, line=line: seen.that(f"`{line}` is blocked", "does not decide" in text or "denied" in text.lower(), text[:300])
-        steps.append(Step(tool, arguments(line), seen=look))
-    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
-    seen.that("the plan still waits", stage.plan()["status"] == "READY")
-
-
 FILESYSTEM = "crates/upstream/tests/servers/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 
 
@@ -294,8 +237,13 @@ SCENARIOS = [
     (two, ["codex"], ["separate"]),
     (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
-    (closed, ALL, ["separate"]),
-    (spellings, ALL, ["separate"]),
+    (hooks.closed, ALL, ["separate"]),
+    (hooks.spellings, ALL, ["separate"]),
+    (hooks.delegated, ALL, ["separate"]),
+    (hooks.covered, ALL, ["separate"]),
+    (hooks.inbox, ALL, ["separate"]),
+    (hooks.native, ["claude-code", "codex", "gemini"], ["separate"]),
+    (hooks.notes, ALL, ["separate"]),
     (pack_attack, ALL, ["separate"]),
     (shell_attack, ["codex", "opencode", "goose"], ["any", "separate", "verified"]),
 ]

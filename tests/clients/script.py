@@ -27,6 +27,9 @@ class Script:
     """Plays its steps in order. The steps that are done are read from the conversation, so that a repeated request gets the
     same reply."""
 
+    # The tool by which the agent's conversation is known among the client's requests.
+    known_by = "plan_get"
+
     def __init__(self, steps, known_names=None):
         self.steps = steps
         self.known_names = known_names or {}
@@ -92,6 +95,44 @@ class Script:
             return Reply(text=f"There is no tool {step.tool}.")
         arguments = step.arguments(conversation) if callable(step.arguments) else step.arguments
         return Reply(tool=name, arguments=arguments)
+
+
+class DelegatingScript(Script):
+    """A part of the work is given to a sub-agent, which has a script of its own. Its conversation begins with `TASK`."""
+
+    TASK = "SUB-AGENT 7c2e: do what the script says."
+
+    def __init__(self, steps, delegated):
+        super().__init__(steps)
+        self.delegated = Script(delegated)
+
+    def is_delegated(self, conversation):
+        return self.TASK in conversation.text()
+
+    def aside(self, conversation):
+        return self.delegated.play(conversation) if self.is_delegated(conversation) else None
+
+    def play(self, conversation):
+        return self.delegated.play(conversation) if self.is_delegated(conversation) else super().play(conversation)
+
+
+class SpokenScript(Script):
+    """Some steps are words instead of calls. One is done once the conversation contains what it waits for."""
+
+    def __init__(self, steps, spoken):
+        super().__init__(steps)
+        # Pairs of what is in the conversation before it is said, and a function of the conversation that gives the text.
+        self.spoken = spoken
+
+    def play(self, conversation):
+        with self.lock:
+            position = self.position(conversation)
+            if position < len(self.steps):
+                return self.reply(conversation, position)
+            said = [text for wanted, text in self.spoken if wanted in conversation.text()]
+            if said:
+                return Reply(text=said[-1]())
+            return self.reply(conversation, position)
 
 
 # What a plan that Planwright brings back begins with.
