@@ -23,6 +23,8 @@ class Client:
     config: str
     # The file of the pack with the hook before a call.
     hook: str
+    # What the scenarios are called after, if it is not the name that `planwright install` knows.
+    key: str = ""
     # Whether a hook of the pack brings the plan back after a compaction.
     brings_back: bool = False
     # The client's own tool that writes a file, and its arguments.
@@ -145,6 +147,11 @@ def codex_command(prompt):
     return f"codex exec --json --dangerously-bypass-hook-trust --sandbox danger-full-access {shlex.quote(prompt)}"
 
 
+def code_mode_command(prompt):
+    """Models that Codex knows call their tools from JavaScript."""
+    return f"{codex_command(prompt)} -c model=gpt-6.1-sol"
+
+
 def prepare_opencode(stage, address):
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -211,8 +218,11 @@ def goose_command(prompt):
     return f"goose run --no-session -t {shlex.quote(prompt)}"
 
 
+# A file that is added by a patch.
+PATCH = ("apply_patch", lambda path, text: f"*** Begin Patch\n*** Add File: {path}\n+{text}*** End Patch\n")
+
 CLIENTS = {
-    client.name: client
+    client.key or client.name: client
     for client in [
         Client(
             "claude-code",
@@ -244,9 +254,7 @@ CLIENTS = {
             # Its model writes files with patches in its shell.
             write=("exec_command", lambda path, text: {"cmd": f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"}),
             shell=("exec_command", lambda line: {"cmd": line}),
-            # A model that Codex knows has its tool for patches.
-            covered_write=("apply_patch", lambda path, text: f"*** Begin Patch\n*** Add File: {path}\n+{text}*** End Patch\n"),
-            asking_command=lambda prompt: f"{codex_command(prompt)} -c model=gpt-6.1-sol",
+            covered_write=PATCH,
             # Its model reads files in its shell.
             read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
             delegate=lambda task: [
@@ -254,6 +262,20 @@ CLIENTS = {
                 ("wait_agent", lambda conversation: {"targets": [json.loads(conversation.last("spawn_agent").result)["agent_id"]], "timeout_ms": 60000}),
             ],
             long_command=lambda prompt: f"{codex_command(prompt)} -c model_auto_compact_token_limit=100000",
+        ),
+        Client(
+            "codex",
+            "Codex, code mode",
+            "codex",
+            prepare_codex,
+            code_mode_command,
+            "{home}/.codex/config.toml",
+            hook="{home}/.codex/hooks.json",
+            key="codex-code",
+            write=PATCH,
+            shell=("exec_command", lambda line: {"cmd": line}),
+            read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
+            delegate=lambda task: [("spawn_agent", {"message": task, "task_name": "do_it"}), ("wait_agent", {"timeout_ms": 60000})],
         ),
         Client(
             "opencode",

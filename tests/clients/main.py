@@ -30,7 +30,7 @@ def plays():
         for client in (CLIENTS[name] for name in names):
             for require in policies:
                 yield (
-                    f"{client.name}.{play.__name__}.{require}",
+                    f"{client.key or client.name}.{play.__name__}.{require}",
                     play.__name__,
                     client.title,
                     require,

@@ -80,6 +80,7 @@ def responses(reply, model, tokens=100):
             "id": f"ctc_{number}",
             "call_id": f"call_{number}",
             "name": reply.tool,
+            "namespace": "functions",
             "input": reply.arguments,
             "status": "completed",
         }

@@ -230,20 +230,21 @@ def shell_attack(stage, client, seen):
 
 # Scenario, its clients, its policies.
 ALL = ["claude-code", "codex", "opencode", "gemini", "goose"]
+WITH_CODE = ["claude-code", "codex", "codex-code", "opencode", "gemini", "goose"]
 SCENARIOS = [
-    (document, ALL, ["separate"]),
+    (document, WITH_CODE, ["separate"]),
     (collect, ALL, ["separate"]),
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
     (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
-    (hooks.closed, ALL, ["separate"]),
-    (hooks.spellings, ALL, ["separate"]),
-    (hooks.delegated, ALL, ["separate"]),
-    (hooks.covered, ALL, ["separate"]),
-    (hooks.inbox, ALL, ["separate"]),
+    (hooks.closed, WITH_CODE, ["separate"]),
+    (hooks.spellings, WITH_CODE, ["separate"]),
+    (hooks.delegated, WITH_CODE, ["separate"]),
+    (hooks.covered, WITH_CODE, ["separate"]),
+    (hooks.inbox, WITH_CODE, ["separate"]),
     (hooks.native, ["claude-code", "codex", "gemini"], ["separate"]),
-    (hooks.notes, ALL, ["separate"]),
+    (hooks.notes, WITH_CODE, ["separate"]),
     (pack_attack, ALL, ["separate"]),
     (shell_attack, ["codex", "opencode", "goose"], ["any", "separate", "verified"]),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from clients import PAUSED
-from conversation import Reply, is_tool
+from conversation import Reply, in_code, is_tool
 
 # The last words of a conversation whose script was played to its end.
 FINISHED = "The script is finished."
@@ -94,6 +94,8 @@ class Script:
             self.missing.append(step.tool)
             return Reply(text=f"There is no tool {step.tool}.")
         arguments = step.arguments(conversation) if callable(step.arguments) else step.arguments
+        if conversation.is_code and "|" not in name:
+            return Reply(tool="exec", arguments=in_code(name, arguments))
         return Reply(tool=name, arguments=arguments)
 
 
@@ -131,6 +133,7 @@ class SpokenScript(Script):
                 return self.reply(conversation, position)
             said = [text for wanted, text in self.spoken if wanted in conversation.text()]
             if said:
+                self.finished = len(said) == len(self.spoken)
                 return Reply(text=said[-1]())
             return self.reply(conversation, position)
 
