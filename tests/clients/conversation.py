@@ -149,7 +149,7 @@ def from_responses(body):
             made(conversation, item["call_id"], called.group(1) if called else item["name"], arguments)
         elif kind in ("function_call_output", "custom_tool_call_output"):
             answered(conversation, item["call_id"], item["output"])
-        elif kind == "message":
+        elif kind in ("message", "agent_message"):
             conversation.texts.append(words(item.get("content")))
     return conversation
 
