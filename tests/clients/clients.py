@@ -45,8 +45,11 @@ class Client:
     delegate: Callable | None = None
     # A call that writes a file and is known as one, if `write` is a command of a shell.
     covered_write: tuple | None = None
-    # What its hooks are told and may say: results of calls, a hint after a call, and the end of a turn.
+    # Whether its hooks see the calls of a sub-agent.
+    hooks_of_sub_agents: bool = True
+    # What its hooks are told and may say: results of calls, failures, a hint after a call, and the end of a turn.
     tells_results: bool = True
+    tells_failures: bool = True
     hints: bool = True
     stops: bool = True
 
@@ -163,7 +166,13 @@ def prepare_opencode(stage, address):
         f"{stage.home}/.config/opencode/opencode.json",
         {"provider": {"scripted": provider}, "model": "scripted/scripted", "small_model": "scripted/scripted"},
     )
-    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+    return {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        # It installs what plugins need from npm, in every home anew.
+        "npm_config_cache": f"{stage.repository}/target/clients/npm-cache",
+    }
 
 
 def opencode_command(prompt):
@@ -257,6 +266,7 @@ CLIENTS = {
             covered_write=PATCH,
             # Its model reads files in its shell.
             read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
+            tells_failures=False,
             delegate=lambda task: [
                 ("spawn_agent", {"message": task}),
                 ("wait_agent", lambda conversation: {"targets": [json.loads(conversation.last("spawn_agent").result)["agent_id"]], "timeout_ms": 60000}),
@@ -275,6 +285,7 @@ CLIENTS = {
             write=PATCH,
             shell=("exec_command", lambda line: {"cmd": line}),
             read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
+            tells_failures=False,
             delegate=lambda task: [("spawn_agent", {"message": task, "task_name": "do_it"}), ("wait_agent", {"timeout_ms": 60000})],
         ),
         Client(
@@ -317,6 +328,7 @@ CLIENTS = {
             shell=("shell", lambda line: {"command": line}),
             read=("shell", lambda path: {"command": f"cat {shlex.quote(path)}"}),
             delegate=lambda task: [("delegate", {"instructions": task})],
+            hooks_of_sub_agents=False,
             tells_results=False,
             hints=False,
         ),

@@ -141,10 +141,12 @@ def two(stage, client, seen):
 
 
 def compaction(stage, client, seen):
-    """The client shortens its conversation in the middle of the work, and the plan comes back."""
+    """The client shortens its conversation in the middle of the work, and the plan comes back with the workbook."""
+    stage.add_settings("[planning_files]\nenabled = true\n")
     stage.install(client)
-    canary = "canary 5b1f"
+    canary, notes = "canary 5b1f", "Canary 9d2c"
     steps = [
+        Step("init_plan", {"task_title": notes}),
         Step("plan_set_content", {"plan_markdown": DOCUMENT.replace("the notes", f"the notes ({canary})")}),
         Step(*AWAIT, before=stage.approve_meanwhile),
         Step("plan_progress", {"step": "1", "status": "done"}),
@@ -153,12 +155,13 @@ def compaction(stage, client, seen):
     if not client.brings_back:
         steps.append(Step("plan_get", {}, seen=seen.result("`plan_get` brings the plan back", canary, "EXECUTING")))
     steps.append(Step("plan_progress", {"step": "2", "status": "done"}, seen=seen.result("the last report completes the plan", "COMPLETED")))
-    script = CompactedScript(steps, 2, canary, pauses=client.name == "claude-code")
+    script = CompactedScript(steps, 3, canary, pauses=client.name == "claude-code", notes=notes)
     wrong = stage.run(client, script, client.long_command)
     seen.nothing_wrong("the conversation goes through", wrong)
     seen.that("the client shortened the conversation", script.summaries > 0, f"{script.summaries}")
     if client.brings_back:
         seen.that("the plan is in the conversation after that", script.in_conversation, "in the request for the summary" if script.in_summary_request else "")
+        seen.that("the workbook is as well", script.has_notes)
     stored(seen, stage)
 
 
@@ -236,7 +239,7 @@ SCENARIOS = [
     (collect, ALL, ["separate"]),
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
-    (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
+    (compaction, ["claude-code", "codex", "opencode"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
     (hooks.closed, WITH_CODE, ["separate"]),
     (hooks.spellings, WITH_CODE, ["separate"]),

@@ -141,14 +141,14 @@ class SpokenScript(Script):
 # What a plan that Planwright brings back begins with.
 BROUGHT_BACK = "Planwright keeps this plan"
 # How clients ask for a summary.
-SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT")
+SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|context limit was reached")
 
 
 class CompactedScript(Script):
     """After `long_after` steps the conversation is said to be too long, so that the client shortens it. The summary of the model
     contains nothing of the plan."""
 
-    def __init__(self, steps, long_after, canary, pauses):
+    def __init__(self, steps, long_after, canary, pauses, notes):
         super().__init__(steps)
         self.long_after = long_after
         self.canary = canary
@@ -158,6 +158,8 @@ class CompactedScript(Script):
         self.summaries = 0
         # Whether the plan was in the request for a summary, and in the conversation after it.
         self.in_summary_request = self.in_conversation = False
+        # What the workbook is called, and whether it was in the conversation.
+        self.notes, self.has_notes = notes, False
 
     def is_summary(self, conversation):
         last = conversation.texts[-1] if conversation.texts else ""
@@ -180,6 +182,7 @@ class CompactedScript(Script):
                 return self.summary(conversation)
             if self.summaries:
                 self.in_conversation |= BROUGHT_BACK in conversation.text() and self.canary in conversation.text()
+                self.has_notes |= f"# Workbook `{self.notes}`" in conversation.text()
                 start = self.long_after + 1
                 kept = sum(1 for call in conversation.calls if self.is_call_of(call, self.steps[0].tool))
                 return self.reply(conversation, self.position(conversation, 0 if kept else start))
@@ -190,5 +193,5 @@ class CompactedScript(Script):
             reply = self.reply(conversation, position)
             if not self.pauses and position == self.long_after:
                 self.is_long = True
-                reply.tokens = 195_000
+                reply.tokens = 600_000
             return reply
