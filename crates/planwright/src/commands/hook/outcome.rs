@@ -63,7 +63,7 @@ fn failure(result: &Value) -> Option<String> {
     if !is_error && code.is_none() {
         return None;
     }
-    let mut texts = ["stderr", "returnDisplay"].iter().filter_map(|field| result.get(*field)?.as_str());
+    let mut texts = ["stderr", "returnDisplay"].into_iter().filter_map(|field| result.get(field)?.as_str());
     let text = texts.find(|text| !text.trim().is_empty()).map_or_else(|| text_of(result), str::to_owned);
     Some(match code {
         Some(code) => format!("exit code {code}: {}", text.trim()),
@@ -76,7 +76,7 @@ fn code_in_text(result: &Value) -> Option<i64> {
     const BELOW: [&str; 5] =
         ["</untrusted_context>", "Process Group PGID:", "Background PIDs:", "Signal:", "Exit Code:"];
     let text = result.get("llmContent")?.as_str()?;
-    let mut below = text.lines().rev().take_while(|line| BELOW.iter().any(|label| line.starts_with(label)));
+    let mut below = text.lines().rev().take_while(|line| BELOW.iter().any(|label| line.starts_with(*label)));
     below.find_map(|line| line.strip_prefix("Exit Code:"))?.trim().parse().ok()
 }
 
