@@ -1,9 +1,11 @@
 """How each client is prepared and started without a person: its provider is the scripted model, its configuration is what
 `planwright install` wrote."""
 
+import glob
 import json
 import os
 import shlex
+import shutil
 from dataclasses import dataclass
 from typing import Callable
 
@@ -166,13 +168,23 @@ def prepare_opencode(stage, address):
         f"{stage.home}/.config/opencode/opencode.json",
         {"provider": {"scripted": provider}, "model": "scripted/scripted", "small_model": "scripted/scripted"},
     )
+    copy_opencode_packages(stage)
     return {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        # It installs what plugins need from npm, in every home anew.
-        "npm_config_cache": f"{stage.repository}/target/clients/npm-cache",
     }
+
+
+def copy_opencode_packages(stage):
+    """opencode installs what plugins need from npm, in every project and every home anew. Here it finds what a scenario before installed."""
+    installed = glob.glob(f"{stage.repository}/target/clients/stages/opencode.*/project/.opencode/node_modules/.package-lock.json")
+    for folder in (f"{stage.project}/.opencode", f"{stage.home}/.config/opencode") if installed else ():
+        found = os.path.dirname(os.path.dirname(installed[0]))
+        if found != folder:
+            shutil.copytree(f"{found}/node_modules", f"{folder}/node_modules", symlinks=True, dirs_exist_ok=True)
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(f"{found}/{name}", folder)
 
 
 def opencode_command(prompt):

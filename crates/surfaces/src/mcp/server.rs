@@ -358,7 +358,11 @@ impl ServerHandler for PlanServer {
             found = asked.map_err(answer::refused_request)?;
         }
         match found {
-            Some(prompt) => Ok(prompt),
+            Some(GetPromptResponse::Complete(mut prompt)) => {
+                answer::name_type(&mut prompt.result_type);
+                Ok(prompt.into())
+            }
+            Some(asked) => Ok(asked),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
         }
     }
@@ -398,7 +402,7 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let ReadResourceRequestParams { uri, input_responses, request_state, .. } = request;
         let found = resources::read(self.engine(), &opened.identity, &uri).await;
-        if let Some(contents) = found.map_err(answer::refused_resource)? {
+        if let Some(contents) = found.map_err(|error| answer::refused_resource(&uri, error))? {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let responses = input_responses.unwrap_or_default();
@@ -467,8 +471,9 @@ impl ServerHandler for PlanServer {
         };
         if may_be_upstream
             && let Some(gateway) = self.gateway_for(&mut context).await
-            && let Some(completed) = upstream::complete(gateway, &request).await.map_err(answer::refused_request)?
+            && let Some(mut completed) = upstream::complete(gateway, &request).await.map_err(answer::refused_request)?
         {
+            answer::name_type(&mut completed.result_type);
             return Ok(completed);
         }
         completion::complete(self.engine(), &opened.identity, &request).await.map_err(answer::unanswered)
@@ -547,7 +552,8 @@ impl PlanServer {
         }
         let found = match self.gateway_for(context).await {
             Some(gateway) => {
-                let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+                let found = upstream::resource_of(gateway, uri).await;
+                let found = found.map_err(|error| answer::refused_resource(uri, error))?;
                 found.map(|of| (gateway, of))
             }
             None => None,
@@ -561,7 +567,7 @@ impl PlanServer {
         if subscribed.is_err() {
             locked(&self.shared.upstream_subscriptions).remove(uri);
         }
-        subscribed.map_err(answer::refused_resource)
+        subscribed.map_err(|error| answer::refused_resource(uri, error))
     }
 
     /// Whether the session is named without the client's folders.
