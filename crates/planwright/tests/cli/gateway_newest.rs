@@ -40,6 +40,26 @@ fn again(mut call: Value, state: &Value, responses: Value) -> Value {
     call
 }
 
+/// Such servers do not say of what type a result is, and the newest protocol wants it said.
+#[test]
+fn results_of_an_older_server_have_a_type_for_a_client_of_the_newest_protocol() {
+    let world = World::new();
+    accept(&world, "books", "library", "");
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    for (method, params) in [
+        ("resources/read", json!({ "uri": "planwright://upstream/books/book://one" })),
+        ("prompts/get", json!({ "name": "books__review", "arguments": { "title": "Momo" } })),
+    ] {
+        let answer = client.ask(method, newest(params, &json!({})));
+        assert_eq!(answer["result"]["resultType"], "complete", "{method}: {answer}");
+    }
+    // A refusal names the address.
+    let uri = "planwright://upstream/books/book://huge";
+    let refused = client.ask("resources/read", newest(json!({ "uri": uri }), &json!({})));
+    assert_eq!(refused["error"]["data"]["uri"], uri, "{refused}");
+    client.leave();
+}
+
 /// To the server of the older protocol it is one call.
 #[test]
 fn a_client_of_the_newest_protocol_is_asked_by_the_result_of_its_call() {

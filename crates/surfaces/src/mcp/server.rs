@@ -354,7 +354,11 @@ impl ServerHandler for PlanServer {
             found = self.prompt_upstream(request, &mut context).await?;
         }
         match found {
-            Some(prompt) => Ok(prompt),
+            Some(GetPromptResponse::Complete(mut prompt)) => {
+                answer::name_type(&mut prompt.result_type);
+                Ok(prompt.into())
+            }
+            Some(asked) => Ok(asked),
             None => Err(invalid_params(format!("There is no prompt {}.", quoted(&name)))),
         }
     }
@@ -394,7 +398,7 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let ReadResourceRequestParams { uri, input_responses, request_state, .. } = request;
         let found = resources::read(self.engine(), &opened.identity, &uri).await;
-        if let Some(contents) = found.map_err(answer::refused_resource)? {
+        if let Some(contents) = found.map_err(|error| answer::refused_resource(&uri, error))? {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let responses = input_responses.unwrap_or_default();
@@ -464,7 +468,8 @@ impl ServerHandler for PlanServer {
         if may_be_upstream && let Some(gateway) = self.gateway_for(&mut context).await {
             let by = caller(&context);
             let completed = upstream::complete(gateway, &opened.identity, &by, &request).await;
-            if let Some(completed) = completed.map_err(answer::refused_request)? {
+            if let Some(mut completed) = completed.map_err(answer::refused_request)? {
+                answer::name_type(&mut completed.result_type);
                 return Ok(completed);
             }
         }
@@ -544,7 +549,8 @@ impl PlanServer {
         }
         let found = match self.gateway_for(context).await {
             Some(gateway) => {
-                let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+                let found = upstream::resource_of(gateway, uri).await;
+                let found = found.map_err(|error| answer::refused_resource(uri, error))?;
                 found.map(|of| (gateway, of))
             }
             None => None,
@@ -558,7 +564,7 @@ impl PlanServer {
         if subscribed.is_err() {
             locked(&self.shared.upstream_subscriptions).remove(uri);
         }
-        subscribed.map_err(answer::refused_resource)
+        subscribed.map_err(|error| answer::refused_resource(uri, error))
     }
 
     /// Whether the session is named without the client's folders.

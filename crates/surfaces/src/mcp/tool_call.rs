@@ -136,7 +136,8 @@ impl PlanServer {
     ) -> Result<Option<ReadResourceResponse>, ErrorData> {
         let opened = self.entered(context).await.map_err(answer::unanswered)?;
         let Some(gateway) = self.gateway_for(context).await else { return Ok(None) };
-        let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+        let found = upstream::resource_of(gateway, uri).await;
+        let found = found.map_err(|error| answer::refused_resource(uri, error))?;
         let Some((server, own)) = found else { return Ok(None) };
         let arguments = JsonObject::from_iter([("uri".to_owned(), json!(uri))]);
         let answered = match state {
@@ -156,7 +157,8 @@ impl PlanServer {
             Ok(CallAnswer::PassedOn(_)) => return Ok(None),
             Err(refusal) => Err(refusal),
         };
-        let contents = contents.map_err(|refusal| answer::refused_resource(refusal.into()))?;
+        let mut contents = contents.map_err(|refusal| answer::refused_resource(uri, refusal.into()))?;
+        answer::name_type(&mut contents.result_type);
         Ok(Some(contents.into()))
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::changed_files::changed_paths;
+use super::changed_files::{changed_paths, resolved};
 use super::tools::{self, ToolKind};
 use super::wire::HookInput;
 use crate::cli::ClientName;
@@ -129,8 +129,9 @@ pub(super) fn writes_plan_file(client: ClientName, input: &HookInput) -> bool {
         | ClientName::Cursor
         | ClientName::Zed => None,
     };
-    let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else { return false };
-    let Ok(project) = place.project.canonicalize() else { return false };
+    // The first plan is written before there is a folder of plans.
+    let Some(folder) = folder.and_then(|folder| resolved(&folder)) else { return false };
+    let Some(project) = resolved(&place.project) else { return false };
     if tools::kind(&request.tool) != ToolKind::ChangesFiles || folder.starts_with(&project) {
         return false;
     }
@@ -145,7 +146,7 @@ fn claude_folder() -> Option<PathBuf> {
 }
 
 fn is_plan_in(path: &Path, folder: &Path) -> bool {
-    let is_there = path.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| parent == folder);
+    let is_there = path.parent().and_then(resolved).is_some_and(|parent| parent == folder);
     let is_link = path.symlink_metadata().is_ok_and(|about| about.file_type().is_symlink());
     is_there && !is_link && path.is_absolute() && path.file_name().is_some_and(|name| is_plan_name(Path::new(name)))
 }
