@@ -143,3 +143,19 @@ fn forged_passkey() {
         stage.result()
     });
 }
+
+/// The person's browser shows a page of another server. It sends the cookies with what the page asks for, and says which page that is.
+#[test]
+fn foreign_page() {
+    attack("foreign_page", |stage| {
+        let server = Server::start(stage);
+        let own = sign_in_person(stage, &server);
+        let cookies: String =
+            own.lines().filter(|line| line.starts_with("cookie: ")).map(|line| format!("{line}\r\n")).collect();
+        for origin in ["origin: http://127.0.0.1:9\r\n", "origin: http://example.org\r\n", "origin: null\r\n", ""] {
+            let (head, body) = approve(stage, &server, &format!("{origin}{cookies}"));
+            assert!(head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED"), "{origin}{head}\n{body}");
+        }
+        stage.result()
+    });
+}
