@@ -17,7 +17,7 @@ fn escape_sequences() {
     attack("escape_sequences", |stage| {
         stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
         for command in
-            ["inbox list", &format!("plan list --session {SESSION}"), &format!("plan show 1 --session {SESSION}")]
+            ["inbox list", &*format!("plan list --session {SESSION}"), &*format!("plan show 1 --session {SESSION}")]
         {
             stage.person.run(&format!("{PROGRAM} {command} > /dev/tty 2>&1"));
         }

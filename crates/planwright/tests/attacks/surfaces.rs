@@ -180,8 +180,8 @@ fn token_headers() {
                 &body,
             ),
             ("GET", path.as_str(), "x-http-method-override: POST\r\n", &body),
-            ("POST", &format!("/{path}"), "", &body),
-            ("POST", &path.replace("approve", "%61pprove"), "", &body),
+            ("POST", &*format!("/{path}"), "", &body),
+            ("POST", &*path.replace("approve", "%61pprove"), "", &body),
             ("POST", path.as_str(), "", &person),
         ] {
             send(&server.address, method, path, &format!("{token}{headers}"), body);

@@ -27,7 +27,7 @@ const USER: u32 = 64_203;
 #[test]
 fn the_supervisor_of_a_closed_program_is_never_open() {
     if std::env::var_os(CLOSED).is_some() {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         return runtime.block_on(run_commands());
     }
     let home = tempfile::tempdir().unwrap();
