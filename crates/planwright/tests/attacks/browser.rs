@@ -99,6 +99,7 @@ fn a_person_approves_in_a_browser_that_they_signed_in() {
     let server = Server::start(&stage);
     let made = stage.person.run(&dashboard(&server));
     done(&made);
+    assert!(made.output.contains("once, until 2") && !made.output.contains("just now"), "{}", made.output);
     let link = link(&made.output).unwrap();
     let cookies = sign_in(&server, &link);
     assert_eq!(sign_in(&server, &link), Vec::<String>::new(), "the link works once");
