@@ -122,6 +122,17 @@ impl Shell {
         Ran { code: code.trim().parse().unwrap(), output: self.output() }
     }
 
+    /// The outcome of a line that another program typed.
+    pub(crate) fn end_of_typed(&mut self) -> Ran {
+        self.lines += 1;
+        self.end()
+    }
+
+    /// The number of the program that shows the terminal.
+    pub(crate) fn program(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What is on the screen and was not asked for yet.
     pub(crate) fn seen(&self) -> String {
         self.screen.lock().unwrap().clone()
