@@ -8,6 +8,7 @@
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`elsewhere`]: what other processes decide while the person is at the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
+//! - [`short_answers`]: one letter instead of a command
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
 //! - [`output`]: what a command writes
@@ -23,6 +24,7 @@ mod keyboard;
 pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod pipe;
+mod short_answers;
 mod stream;
 pub(crate) mod talk;
 mod typeahead;

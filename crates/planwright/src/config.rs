@@ -68,7 +68,7 @@ use self::file::File;
 use self::guarded::GuardedSettings;
 pub(crate) use self::hook::HookAsk;
 pub(crate) use self::mcp::McpPlan;
-pub(crate) use self::reference::{setting_default, settings_help};
+pub(crate) use self::reference::{all_settings, setting_default, settings_help};
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
 use self::setting::{Positive, SettingValue as _};
@@ -152,9 +152,8 @@ impl Settings {
 
     fn read_with(global: &Global, stored: Option<&GuardedSettings>) -> Result<Self, Failure> {
         let data = data_folder(global)?;
-        let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
-        let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
-        let (mut file, table) = read_file(&path, named.is_some())?;
+        let path = configuration_path(global)?;
+        let (mut file, table) = read_file(&path, named_configuration(global).is_some())?;
         let (location, own_folder) = location(global, &file, &path, &data)?;
         let model = model(&mut file, &path)?;
         file.read_variables()?;
@@ -265,6 +264,18 @@ fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
         Failure::usage("this system has no folder for the data of programs")
             .hint("give a folder with `--data DIR` or PLANWRIGHT_DATA")
     })
+}
+
+/// The path of the configuration, which may not exist.
+pub(crate) fn configuration_path(global: &Global) -> Result<PathBuf, Failure> {
+    match named_configuration(global) {
+        Some(path) => Ok(path.to_owned()),
+        None => Ok(data_folder(global)?.join("planwright.toml")),
+    }
+}
+
+fn named_configuration(global: &Global) -> Option<&Path> {
+    global.config.as_deref().filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The file as it is written, and as a table.

@@ -320,6 +320,12 @@ impl Context {
         self.data.join("users")
     }
 
+    /// Whether a command without a session does not say which one it means.
+    pub(crate) async fn has_several_sessions(&self) -> Result<bool, Failure> {
+        let first = self.engine.sessions().list(None, 2).await?;
+        Ok(first.items.len() + first.damaged.len() > 1)
+    }
+
     /// Finds the session. Commands in hints name it where that is needed.
     pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: SessionUse) -> Result<SessionIdentity, Failure> {
         let session = self.session(named, purpose).await?;

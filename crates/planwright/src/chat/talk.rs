@@ -11,7 +11,8 @@ use planwright_engine::feed::Feed;
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
-use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
+use super::short_answers;
+use super::typeahead::{self, Cards, Meaning, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
 use super::{lines, wants_to_leave};
@@ -23,14 +24,29 @@ use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
 
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
-pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, history: PathBuf) -> ExitResult {
+/// Where the log of the program is written during the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogPlace {
+    /// On this terminal, between an answer and the next prompt.
+    Screen,
+    Elsewhere,
+}
+
+pub(crate) async fn run(
+    mut conversation: ChatConversation,
+    screen: Screen,
+    history: PathBuf,
+    log: LogPlace,
+) -> ExitResult {
+    if log == LogPlace::Screen {
+        logging::hold();
+    }
     conversation.watch_what_is_seen();
     screen.print(&welcome(&conversation).await?)?;
     let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
     let feed = Feed::start(Arc::clone(conversation.agent().engine().ledger()));
-    Talk { conversation, editor, view, screen, feed, returned: None, read: LastRead::Nothing, last: Cards::default() }
-        .run()
-        .await
+    let (read, last) = (LastRead::Nothing, Cards::default());
+    Talk { conversation, editor, view, screen, feed, returned: None, begun: None, read, last, log }.run().await
 }
 
 struct Talk {
@@ -41,9 +57,12 @@ struct Talk {
     feed: Feed,
     /// What was not sent and stands in the next line.
     returned: Option<(String, ReturnReason)>,
+    /// How the next line begins, and what was on the screen when the person chose that.
+    begun: Option<(String, Cards)>,
     read: LastRead,
     /// What was on the screen at the last prompt.
     last: Cards,
+    log: LogPlace,
 }
 
 /// What stands in the line before the person types anything.
@@ -72,7 +91,6 @@ impl BegunLine {
 
 impl Talk {
     async fn run(mut self) -> ExitResult {
-        logging::hold();
         self.conversation.typing().listen();
         if let Next::Leave = self.exchange(ExchangeStart::Resume).await? {
             return Ok(Exit::Done);
@@ -80,7 +98,7 @@ impl Talk {
         self.read = LastRead::Nothing;
         let mut asked_once = false;
         loop {
-            logging::write_held();
+            self.write_log();
             let cards = self.conversation.show_waiting(self.read, &self.last, self.view.as_mut()).await?;
             self.last.clone_from(&cards);
             self.read = LastRead::Answer;
@@ -119,6 +137,14 @@ impl Talk {
                     self.read = if why == ReturnReason::Changed { LastRead::Nothing } else { self.read };
                 }
                 SendDecision::Send => {
+                    let text = match now.meaning(&text) {
+                        Some(Meaning::Begin(text)) => {
+                            self.begun = Some((text, now));
+                            continue;
+                        }
+                        Some(Meaning::Command(command)) => command,
+                        None => text,
+                    };
                     if let Next::Leave = self.send(text).await? {
                         return Ok(Exit::Done);
                     }
@@ -127,14 +153,25 @@ impl Talk {
         }
     }
 
+    /// Writes the lines of the log that were held back.
+    fn write_log(&self) {
+        if self.log == LogPlace::Screen {
+            logging::write_held();
+        }
+    }
+
     fn next_line(&mut self, cards: &Cards) -> typeahead::Next {
-        match self.returned.take() {
-            Some((text, why)) => {
+        match (self.returned.take(), self.begun.take()) {
+            (Some((text, why)), _) => {
                 // What was typed since stays behind it.
                 self.conversation.typing().see(cards);
                 typeahead::Next::Return { text, why }
             }
-            None => self.conversation.typing().next(cards),
+            (None, Some((text, begun_under))) => {
+                self.conversation.typing().see(cards);
+                typeahead::Next::Continue { text, begun_under }
+            }
+            (None, None) => self.conversation.typing().next(cards),
         }
     }
 
@@ -156,6 +193,11 @@ impl Talk {
         for waiting in self.conversation.typing().queue().shown() {
             self.screen.print(&format!("{}\n", paint(&fit(&waiting, screen::width()), DIM)))?;
         }
+        self.screen.print(&legend(&self.last))?;
+        if !prefilled && let (None, false) = (line.why, line.text.is_empty()) {
+            self.screen.print(&format!("{}\n", paint(&format!("Type it whole: {}…", line.text), DIM)))?;
+        }
+        self.editor.offer(self.last.short_answers());
         let prompt = prompt(&self.conversation).await;
         let _ = self.conversation.typing().pause();
         let begun = if prefilled { line.text.as_str() } else { "" };
@@ -206,6 +248,21 @@ impl Talk {
 enum Next {
     GoOn,
     Leave,
+}
+
+/// The letters that stand for something while these cards are on the screen.
+fn legend(cards: &Cards) -> String {
+    let answers = short_answers::legend(cards.short_answers());
+    if answers.is_empty() {
+        return String::new();
+    }
+    let mut spans = Vec::new();
+    for (letter, label) in &answers {
+        let gap = if spans.is_empty() { "" } else { " · " };
+        spans.extend([Span::new(gap, DIM), Span::new(letter, COMMAND), Span::new(&format!(" {label}"), DIM)]);
+    }
+    spans.push(Span::new(" · then Enter", DIM));
+    wrapped(&spans)
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.

@@ -13,10 +13,11 @@ use super::project::{self, ChatSession};
 use crate::chat::conversation::ChatConversation;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
-use crate::chat::talk;
+use crate::chat::talk::{self, LogPlace};
 use crate::cli::{ChatArgs, PlanWork};
 use crate::context::{Context, SessionUse, make_folder, read_stdin};
 use crate::failure::{ExitResult, Failure};
+use crate::logging;
 use crate::models::{self, ConfiguredModels};
 
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult {
@@ -37,7 +38,8 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.
             make_folder(&context.data)?;
-            return talk::run(conversation, context.screen, context.data.join("chat_history")).await;
+            let log = if logging::write_to_file(&context.data) { LogPlace::Elsewhere } else { LogPlace::Screen };
+            return talk::run(conversation, context.screen, context.data.join("chat_history"), log).await;
         }
         [] => Messages::on_stdin(),
         [dash] if dash == "-" => Messages::One(read_stdin()?),

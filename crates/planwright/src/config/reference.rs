@@ -13,6 +13,11 @@ pub(crate) fn settings_help() -> String {
     text
 }
 
+/// The keys and the variables of all settings.
+pub(crate) fn all_settings() -> impl Iterator<Item = (String, String)> {
+    File::settings().into_iter().map(|setting| (setting.key, setting.variable))
+}
+
 /// The default of a setting, as the reference has it.
 pub(crate) fn setting_default(key: &str) -> Option<String> {
     File::settings().into_iter().find(|setting| setting.key == key).map(|setting| setting.default)

@@ -3,13 +3,16 @@ use crate::world::{PLAN, SESSION, World};
 #[test]
 fn with_no_session_it_says_what_to_do() {
     let world = World::new();
-    world.run("plan list").exits(4).complains("There is no store").complains("planwright plan on");
+    world.run("plan list").done().says("There are no plans yet.").says("planwright chat");
+    world.run("plan show").exits(4).complains("There is no store").complains("planwright plan on");
+    assert_eq!(world.json("inbox"), serde_json::json!({ "items": [], "damaged": [] }));
     world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
     assert_eq!(world.json("sessions"), serde_json::json!({ "sessions": [], "next": null, "damaged": [] }));
     world.run("sessions delete no-such-key --yes").exits(4).complains("There is no store");
     assert!(!world.store().exists(), "looking makes nothing");
     world.with_engine(async |_| ());
-    world.run("plan list").exits(4).complains("There are no sessions yet").complains("planwright plan on");
+    assert_eq!(world.json("plan list")["plans"], serde_json::json!([]));
+    world.run("plan show").exits(4).complains("There are no sessions yet").complains("planwright plan on");
     world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
 }
 
