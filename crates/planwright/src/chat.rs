@@ -12,6 +12,7 @@
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
 //! - [`output`]: what a command writes
+//! - [`switching`]: `/switch` with a piece of a key or a title
 //! - [`typeahead`]: which of what a person typed may be sent, given what they had on the screen
 //! - [`keyboard`]: the keys that are pressed while the agent works
 //! - [`typing`]: what of them waits
@@ -26,6 +27,7 @@ pub(crate) mod output;
 pub(crate) mod pipe;
 mod short_answers;
 mod stream;
+mod switching;
 pub(crate) mod talk;
 mod typeahead;
 mod typing;

@@ -280,9 +280,15 @@ pub(crate) enum CliCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last, or the one of this project]
+    /// The session: its key, or channel:key, or a name of your own; it is made if it does not exist [default: the one you were in last, or the one of this project]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
+    /// Continue the session you were in last, wherever it works
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "resume"])]
+    pub(crate) continues: bool,
+    /// Choose the session to continue from a list; or the one whose key, title or topic has TEXT in it
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
     /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,
     /// else rehearsal]
     #[arg(long, value_name = "MODEL")]

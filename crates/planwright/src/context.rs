@@ -148,6 +148,9 @@ const VERIFIED_BY_DEFAULT: &str = "this version asks for a passphrase or a passk
 /// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
 
+/// A new session is named by this many characters at least.
+const MIN_NAME: usize = 3;
+
 const fn plan_start(plan: McpPlan) -> PlanStart {
     match plan {
         McpPlan::On => PlanStart::Ensure(None),
@@ -412,6 +415,9 @@ impl Context {
         }
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
+            ([], SessionUse::Begin) if key.as_str().len() >= MIN_NAME => {
+                Ok(SessionIdentity::new(Channel::Cli, named_session(key.as_str()).conversation))
+            }
             ([], SessionUse::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
             ([], SessionUse::Add | SessionUse::Use) => {
                 Err(Failure::not_found(format!("There is no session with the key {key}."))

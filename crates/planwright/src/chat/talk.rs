@@ -12,6 +12,7 @@ use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
 use super::short_answers;
+use super::switching::{self, SwitchLine};
 use super::typeahead::{self, Cards, Meaning, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
@@ -213,7 +214,17 @@ impl Talk {
         if wants_to_leave(&text) {
             return Ok(Next::Leave);
         }
-        self.exchange(ExchangeStart::Text(&text)).await
+        let switch = switching::whole(self.conversation.agent(), self.conversation.session(), &text).await;
+        // A store that cannot be reached is reported by the command itself.
+        match switch.unwrap_or(SwitchLine::AsTyped) {
+            SwitchLine::AsTyped => self.exchange(ExchangeStart::Text(&text)).await,
+            SwitchLine::Whole(text) => self.exchange(ExchangeStart::Text(&text)).await,
+            SwitchLine::Several(list) => {
+                self.view.message(&list)?;
+                self.view.give_up()?;
+                Ok(Next::GoOn)
+            }
+        }
     }
 
     async fn exchange(&mut self, asked: ExchangeStart<'_>) -> Result<Next, Failure> {

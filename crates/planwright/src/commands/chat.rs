@@ -1,4 +1,8 @@
 //! `planwright chat`
+//!
+//! - `resume`: the session that a person continues with `--continue` or `--resume`
+
+mod resume;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -70,6 +74,9 @@ fn wrong(error: planwright_llm::ChooseError) -> Failure {
 /// The session that was named, which may begin now, or the one of this folder.
 async fn arrive(context: &mut Context, agent: &Agent, arguments: &ChatArgs) -> Result<ChatLocation, Failure> {
     let transport = context.terminal_chat();
+    if let Some(session) = resume::session(context, arguments).await? {
+        return Ok(agent.chats().enter(&transport, &session, &context.person).await?);
+    }
     let named = arguments.session.as_deref();
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {

@@ -122,12 +122,12 @@ impl Screen {
         }
     }
 
-    /// Asks a question until it is answered with yes or no. `None` at the end of the input.
+    /// Asks a question until it is answered with yes or no; Enter alone is a yes. `None` at the end of the input.
     pub(crate) fn yes_or_no(&self, question: &str) -> Result<Option<bool>, Failure> {
         loop {
-            let Some(answer) = self.ask(&format!("{question} [y/n] "))? else { return Ok(None) };
+            let Some(answer) = self.ask(&format!("{question} [Y/n] "))? else { return Ok(None) };
             match answer.to_lowercase().as_str() {
-                "y" | "yes" => return Ok(Some(true)),
+                "" | "y" | "yes" => return Ok(Some(true)),
                 "n" | "no" => return Ok(Some(false)),
                 _ => {}
             }

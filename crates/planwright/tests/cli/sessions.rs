@@ -36,7 +36,9 @@ fn plan_on_with_an_unused_key_begins_that_session() {
     let answer = world.json("plan on collect --session my-own-key");
     assert_eq!((&answer["channel"], &answer["sessionId"]), (&"cli".into(), &"my-own-key".into()));
     assert_eq!(answer["planMode"]["style"], "collect");
-    world.run("plan on --session short").exits(2).complains("8 to 64");
+    // A short name of a person's own gets a beginning.
+    world.run("plan on --session work").done().says("New session cli:session-work");
+    assert_eq!(world.json("plan on --session work")["sessionId"], "session-work");
     world.run("plan on --session web:other-key").done().says("New session web:other-key");
 }
 
