@@ -91,7 +91,7 @@ fn a_switch_finds_a_session_by_a_piece_of_what_it_is_about() {
     terminal.wait_for("2 sessions fit");
     terminal.wait_for("›");
     terminal.type_in("/switch health\r");
-    terminal.wait_for("session: cli:first-session");
+    terminal.wait_for("cli:first-session");
     terminal.type_in("/quit\r");
     assert_eq!(terminal.end().1, 0);
     assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "first-session");
