@@ -4,6 +4,9 @@
 //! - [`confirmation`]: approvals that need a digest or a passphrase
 //! - [`talk`]: a person at a terminal, prompt after prompt
 //! - [`pipe`]: messages that are given at the start, or come line by line
+//! - [`local`]: commands of the terminal chat itself
+//! - [`session_models`]: the models that a person chose for sessions
+//! - [`alert`]: the bell
 //! - [`editor`]: the line that is being typed
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`elsewhere`]: what other processes decide while the person is at the prompt
@@ -17,14 +20,17 @@
 //! - [`keyboard`]: the keys that are pressed while the agent works
 //! - [`typing`]: what of them waits
 
+mod alert;
 pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
 mod elsewhere;
 mod keyboard;
 pub(crate) mod lines;
+mod local;
 pub(crate) mod output;
 pub(crate) mod pipe;
+pub(crate) mod session_models;
 mod short_answers;
 mod stream;
 mod switching;

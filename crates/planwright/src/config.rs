@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `guarded`: the settings that live in the store
+//! - `chat`: the chat in a terminal
 //! - `hook`: the hooks of clients
 //! - `mcp`, `mcp_file`: plan work over MCP, and upstream MCP servers, read, and added to the file
 //! - `memory`: how memories are found
@@ -26,6 +27,7 @@ mod agent_files;
 mod agents;
 mod approval;
 mod auto;
+mod chat;
 mod file;
 mod gateway;
 pub(crate) mod guarded;
@@ -64,6 +66,7 @@ use planwright_store::Location;
 use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
+pub(crate) use self::chat::ChatAlert;
 use self::file::File;
 use self::guarded::GuardedSettings;
 pub(crate) use self::hook::HookAsk;
@@ -102,6 +105,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_plan: McpPlan,
     /// Where people are asked about a call that a hook may not let pass by itself.
     pub(crate) hook_ask: HookAsk,
+    /// How the chat tells that the agent is done.
+    pub(crate) chat_alert: ChatAlert,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -177,7 +182,7 @@ impl Settings {
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
         let mcp_plan = file.mcp.plan();
-        let hook_ask = file.hook.ask();
+        let (hook_ask, chat_alert) = (file.hook.ask(), file.chat.alert());
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -203,6 +208,7 @@ impl Settings {
             mcp_servers,
             mcp_plan,
             hook_ask,
+            chat_alert,
             gateway_options,
             gateway_start,
             telegram,

@@ -39,7 +39,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -63,6 +63,8 @@ pub(crate) struct Context {
     /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// How the chat tells that the agent is done.
+    pub(crate) chat_alert: ChatAlert,
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
@@ -248,6 +250,7 @@ impl Context {
             permissions: Arc::new(rules),
             data: settings.data,
             model: settings.model,
+            chat_alert: settings.chat_alert,
             sandbox,
             upstream,
             asking_servers,
@@ -321,12 +324,6 @@ impl Context {
     /// The folder with the files of all sessions.
     pub(crate) fn users(&self) -> PathBuf {
         self.data.join("users")
-    }
-
-    /// Whether a command without a session does not say which one it means.
-    pub(crate) async fn has_several_sessions(&self) -> Result<bool, Failure> {
-        let first = self.engine.sessions().list(None, 2).await?;
-        Ok(first.items.len() + first.damaged.len() > 1)
     }
 
     /// Finds the session. Commands in hints name it where that is needed.

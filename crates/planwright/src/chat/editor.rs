@@ -21,7 +21,7 @@ use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 use super::elsewhere::Elsewhere;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
 use super::short_answers::{self, ShortAnswer};
-use super::{LEAVING, lines};
+use super::{LEAVING, lines, local};
 use crate::failure::Failure;
 use crate::signals::{Signal, Signals};
 use crate::terminal::palette::DIM;
@@ -267,6 +267,7 @@ impl Completer for Commands {
         let mut found = completions(typed);
         let leaving = LEAVING.iter().filter(|word| !typed.is_empty() && word.starts_with(typed));
         found.extend(leaving.map(|word| (*word).to_owned()));
+        found.extend(local::completions(typed));
         Ok((at - typed.len(), found))
     }
 }

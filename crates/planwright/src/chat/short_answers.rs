@@ -5,7 +5,9 @@
 use planwright_core::ask::Grant;
 use planwright_core::choices::{Choice, ChoiceKind, PlanChoice, WaitingAsk, ask_choices, choices};
 use planwright_core::command::StuckChoice;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Plan, PlanContent, PlanStatus};
+
+use super::local;
 
 /// What a letter stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,12 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<ShortAnswer> {
             answers.push(answer('s', "step by step", format!("{} step by step", choice.command), Words::Nothing));
         }
     }
-    if plan.version > 1 && plan.status == PlanStatus::Ready {
+    let is_ready = plan.status == PlanStatus::Ready;
+    if is_ready && matches!(plan.content, PlanContent::Collect(_)) {
+        let command = format!("{} {}", local::PREVIEW, plan.number);
+        answers.push(answer('v', "view it as changes of files", command, Words::Nothing));
+    }
+    if is_ready && plan.version > 1 {
         answers.push(answer('d', "what changed", format!("/plan diff {}", plan.number), Words::Nothing));
     }
     answers

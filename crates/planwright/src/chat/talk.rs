@@ -1,8 +1,13 @@
 //! A person at a terminal: a prompt, an answer, a prompt.
+//!
+//! - `own_commands`: what the chat carries out by itself
+
+mod own_commands;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
@@ -11,18 +16,23 @@ use planwright_engine::feed::Feed;
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
+use super::local;
+use super::session_models::{MakeAgent, SessionModels};
 use super::short_answers::{self, Meaning};
 use super::switching::{self, SwitchLine};
 use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
-use super::{lines, wants_to_leave};
+use super::{alert, lines, wants_to_leave};
+use crate::config::ChatAlert;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::logging;
 use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::screen::{self, Screen};
 use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
 
+/// A person who waited so long may look elsewhere.
+const ALERT_AFTER: Duration = Duration::from_secs(10);
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
 /// Where the log of the program is written during the chat.
@@ -33,12 +43,19 @@ pub(crate) enum LogPlace {
     Elsewhere,
 }
 
-pub(crate) async fn run(
-    mut conversation: ChatConversation,
-    screen: Screen,
-    history: PathBuf,
-    log: LogPlace,
-) -> ExitResult {
+/// The terminal of a chat, and what belongs to it.
+pub(crate) struct ChatTerminal {
+    pub(crate) screen: Screen,
+    /// The file with what was typed.
+    pub(crate) history: PathBuf,
+    pub(crate) log: LogPlace,
+    pub(crate) alert: ChatAlert,
+    pub(crate) models: SessionModels,
+    pub(crate) make_agent: MakeAgent,
+}
+
+pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTerminal) -> ExitResult {
+    let ChatTerminal { screen, history, log, alert, models, make_agent } = terminal;
     if log == LogPlace::Screen {
         logging::hold();
     }
@@ -47,7 +64,23 @@ pub(crate) async fn run(
     let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
     let feed = Feed::start(Arc::clone(conversation.agent().engine().ledger()));
     let (read, last) = (LastRead::Nothing, Cards::default());
-    Talk { conversation, editor, view, screen, feed, returned: None, begun: None, read, last, log }.run().await
+    Talk {
+        conversation,
+        editor,
+        view,
+        screen,
+        feed,
+        returned: None,
+        begun: None,
+        read,
+        last,
+        log,
+        alert,
+        models,
+        make_agent,
+    }
+    .run()
+    .await
 }
 
 struct Talk {
@@ -64,6 +97,9 @@ struct Talk {
     /// What was on the screen at the last prompt.
     last: Cards,
     log: LogPlace,
+    alert: ChatAlert,
+    models: SessionModels,
+    make_agent: MakeAgent,
 }
 
 /// What stands in the line before the person types anything.
@@ -154,6 +190,10 @@ impl Talk {
         }
     }
 
+    fn report(&self, failure: &Failure) -> Result<(), Failure> {
+        Ok(writeln!(anstream::stderr().lock(), "{}", failure.render())?)
+    }
+
     /// Writes the lines of the log that were held back.
     fn write_log(&self) {
         if self.log == LogPlace::Screen {
@@ -214,10 +254,20 @@ impl Talk {
         if wants_to_leave(&text) {
             return Ok(Next::Leave);
         }
+        if let Some(command) = local::parse(&text) {
+            return self.carry_out(command).await;
+        }
         let switch = switching::whole(self.conversation.agent(), self.conversation.session(), &text).await;
         // A store that cannot be reached is reported by the command itself.
         match switch.unwrap_or(SwitchLine::AsTyped) {
-            SwitchLine::AsTyped => self.exchange(ExchangeStart::Text(&text)).await,
+            SwitchLine::AsTyped => {
+                let next = self.exchange(ExchangeStart::Text(&text)).await?;
+                if text.trim().eq_ignore_ascii_case("/help") {
+                    self.view.message(&local::help())?;
+                    self.view.give_up()?;
+                }
+                Ok(next)
+            }
             SwitchLine::Whole(text) => self.exchange(ExchangeStart::Text(&text)).await,
             SwitchLine::Several(list) => {
                 self.view.message(&list)?;
@@ -228,15 +278,19 @@ impl Talk {
     }
 
     async fn exchange(&mut self, asked: ExchangeStart<'_>) -> Result<Next, Failure> {
-        let session = self.conversation.session().clone();
+        let (session, begun) = (self.conversation.session().clone(), Instant::now());
         let exchanged = self.conversation.exchange(asked, self.view.as_mut()).await;
         if exchanged.is_ok() {
             self.conversation.watch_runs(self.view.as_mut()).await?;
+        }
+        if begun.elapsed() >= ALERT_AFTER {
+            alert::tell(self.alert)?;
         }
         match exchanged? {
             ExchangeResult::Answer(answer) => {
                 if answer.session != session {
                     self.read = LastRead::Nothing;
+                    self.take_model_of_session()?;
                 }
                 // It was asked in the moment in which the text was sent.
                 if let (ExchangeStart::Text(text), Some(RefusalCode::StaleApproval), Some(_)) =
@@ -248,7 +302,7 @@ impl Talk {
             }
             ExchangeResult::Nothing => Ok(Next::GoOn),
             ExchangeResult::Failed(failure) => {
-                writeln!(anstream::stderr().lock(), "{}", failure.render())?;
+                self.report(&failure)?;
                 Ok(Next::GoOn)
             }
             ExchangeResult::Left => Ok(Next::Leave),

@@ -9,6 +9,7 @@ mod attacker_servers;
 mod auto;
 mod backup;
 mod chat;
+mod chat_commands;
 mod chat_letters;
 mod chat_models;
 mod chat_sessions;

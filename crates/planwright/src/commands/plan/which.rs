@@ -21,7 +21,7 @@ pub(super) async fn session(
     command: &mut PlanSubcommand,
 ) -> Result<Option<SessionIdentity>, Failure> {
     let Some(named) = of_decision(command).filter(|plan| plan.is_none()) else { return Ok(None) };
-    if context.folder_session().await?.is_some() || !context.has_several_sessions().await? {
+    if context.folder_session().await?.is_some() || !has_several_sessions(context).await? {
         return Ok(None);
     }
     let page = context.engine.inbox().list(None, PAGE).await?;
@@ -33,6 +33,12 @@ pub(super) async fn session(
     };
     *named = chosen.plan.id.as_str().parse().ok();
     Ok(Some(chosen.session.clone()))
+}
+
+/// Whether a command without a session does not say which one it means.
+async fn has_several_sessions(context: &Context) -> Result<bool, Failure> {
+    let first = context.engine.sessions().list(None, 2).await?;
+    Ok(first.items.len() + first.damaged.len() > 1)
 }
 
 /// Where the command names its plan, if it decides about one that waits for approval.
