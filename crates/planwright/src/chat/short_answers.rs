@@ -44,7 +44,7 @@ pub(super) enum Meaning {
 pub(super) fn of_plan(plan: &Plan) -> Vec<ShortAnswer> {
     let mut answers = Vec::new();
     for choice in choices(plan, None).list {
-        answers.extend(of_plan_choice(&choice));
+        answers.extend(of_plan_choice(&choice, plan));
         if choice.kind == ChoiceKind::Plan(PlanChoice::Approve) {
             answers.push(answer('s', "step by step", format!("{} step by step", choice.command), Words::Nothing));
         }
@@ -61,9 +61,11 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<ShortAnswer> {
 }
 
 /// A choice that ends a plan for good has no letter.
-fn of_plan_choice(choice: &Choice) -> Option<ShortAnswer> {
+fn of_plan_choice(choice: &Choice, plan: &Plan) -> Option<ShortAnswer> {
     let ChoiceKind::Plan(kind) = choice.kind else { return None };
     let (letter, words) = match kind {
+        // A document is approved as a whole.
+        PlanChoice::Approve if matches!(plan.content, PlanContent::Document(_)) => ('a', Words::Nothing),
         PlanChoice::Approve => ('a', Words::Steps),
         PlanChoice::Revise => ('c', Words::Must),
         PlanChoice::Reject => ('r', Words::Nothing),

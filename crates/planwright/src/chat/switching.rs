@@ -28,7 +28,6 @@ pub(super) async fn whole(agent: &Agent, here: &SessionIdentity, line: &str) -> 
     let fits = |session: &&Session| session.identity.channel == here.channel;
     let found: Vec<Session> = found.items.into_iter().map(|stored| stored.session).collect();
     let found: Vec<&Session> = found.iter().filter(fits).collect();
-    let key = |session: &Session| session.identity.conversation.to_string();
     let begins = |session: &&&Session| key(session).starts_with(piece);
     let beginning: Vec<_> = found.iter().filter(begins).collect();
     Ok(match (found.as_slice(), beginning.as_slice()) {
@@ -38,6 +37,10 @@ pub(super) async fn whole(agent: &Agent, here: &SessionIdentity, line: &str) -> 
         ([], _) => SwitchLine::AsTyped,
         (several, _) => SwitchLine::Several(list(piece, several)),
     })
+}
+
+fn key(session: &Session) -> String {
+    session.identity.conversation.to_string()
 }
 
 fn piece(line: &str) -> Option<&str> {

@@ -114,7 +114,7 @@ impl Screen {
     pub(crate) fn number(&self, question: &str, most: usize) -> Result<Option<usize>, Failure> {
         loop {
             let answer = self.ask(question)?.unwrap_or_default();
-            match answer.parse() {
+            match answer.parse::<usize>() {
                 _ if answer.is_empty() => return Ok(None),
                 Ok(number) if (1..=most).contains(&number) => return Ok(Some(number)),
                 Ok(_) | Err(_) => {}
