@@ -16,12 +16,12 @@ pub(super) struct ShortAnswer {
     /// What it does, in a few words.
     label: String,
     command: String,
-    words: Words,
+    words: WordsAfter,
 }
 
 /// What may follow the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum WordsAfter {
     Nothing,
     /// The numbers of steps, which follow `only` in the command.
     Steps,
@@ -46,16 +46,16 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<ShortAnswer> {
     for choice in choices(plan, None).list {
         answers.extend(of_plan_choice(&choice, plan));
         if choice.kind == ChoiceKind::Plan(PlanChoice::Approve) {
-            answers.push(answer('s', "step by step", format!("{} step by step", choice.command), Words::Nothing));
+            answers.push(answer('s', "step by step", format!("{} step by step", choice.command), WordsAfter::Nothing));
         }
     }
     let is_ready = plan.status == PlanStatus::Ready;
     if is_ready && matches!(plan.content, PlanContent::Collect(_)) {
         let command = format!("{} {}", local::PREVIEW, plan.number);
-        answers.push(answer('v', "view it as changes of files", command, Words::Nothing));
+        answers.push(answer('v', "view it as changes of files", command, WordsAfter::Nothing));
     }
     if is_ready && plan.version > 1 {
-        answers.push(answer('d', "what changed", format!("/plan diff {}", plan.number), Words::Nothing));
+        answers.push(answer('d', "what changed", format!("/plan diff {}", plan.number), WordsAfter::Nothing));
     }
     answers
 }
@@ -65,14 +65,14 @@ fn of_plan_choice(choice: &Choice, plan: &Plan) -> Option<ShortAnswer> {
     let ChoiceKind::Plan(kind) = choice.kind else { return None };
     let (letter, words) = match kind {
         // A document is approved as a whole.
-        PlanChoice::Approve if matches!(plan.content, PlanContent::Document(_)) => ('a', Words::Nothing),
-        PlanChoice::Approve => ('a', Words::Steps),
-        PlanChoice::Revise => ('c', Words::Must),
-        PlanChoice::Reject => ('r', Words::Nothing),
-        PlanChoice::Resume | PlanChoice::Next { .. } => ('g', Words::Nothing),
-        PlanChoice::Settle(StuckChoice::Retry) => ('t', Words::Nothing),
-        PlanChoice::Settle(StuckChoice::Skip) => ('k', Words::Nothing),
-        PlanChoice::Settle(StuckChoice::Stop) => ('x', Words::Nothing),
+        PlanChoice::Approve if matches!(plan.content, PlanContent::Document(_)) => ('a', WordsAfter::Nothing),
+        PlanChoice::Approve => ('a', WordsAfter::Steps),
+        PlanChoice::Revise => ('c', WordsAfter::Must),
+        PlanChoice::Reject => ('r', WordsAfter::Nothing),
+        PlanChoice::Resume | PlanChoice::Next { .. } => ('g', WordsAfter::Nothing),
+        PlanChoice::Settle(StuckChoice::Retry) => ('t', WordsAfter::Nothing),
+        PlanChoice::Settle(StuckChoice::Skip) => ('k', WordsAfter::Nothing),
+        PlanChoice::Settle(StuckChoice::Stop) => ('x', WordsAfter::Nothing),
         PlanChoice::Cancel | PlanChoice::Watch | PlanChoice::Begin => return None,
     };
     Some(answer(letter, &small(&choice.label), without_capitals(&choice.command), words))
@@ -82,10 +82,10 @@ fn of_plan_choice(choice: &Choice, plan: &Plan) -> Option<ShortAnswer> {
 pub(super) fn of_ask(waiting: &WaitingAsk) -> Vec<ShortAnswer> {
     let of_choice = |choice: Choice| {
         let (letter, label, words) = match choice.kind {
-            ChoiceKind::Permit(Grant::Once) => ('y', "yes, once", Words::Nothing),
-            ChoiceKind::Permit(Grant::Plan) => ('p', "yes, for this plan", Words::Nothing),
-            ChoiceKind::Permit(Grant::Always) => ('a', "yes, always, by the rule above", Words::Nothing),
-            ChoiceKind::Permit(Grant::No) => ('n', "no, and why", Words::May),
+            ChoiceKind::Permit(Grant::Once) => ('y', "yes, once", WordsAfter::Nothing),
+            ChoiceKind::Permit(Grant::Plan) => ('p', "yes, for this plan", WordsAfter::Nothing),
+            ChoiceKind::Permit(Grant::Always) => ('a', "yes, always, by the rule above", WordsAfter::Nothing),
+            ChoiceKind::Permit(Grant::No) => ('n', "no, and why", WordsAfter::May),
             ChoiceKind::Plan(_)
             | ChoiceKind::AcceptTools
             | ChoiceKind::Answer
@@ -97,11 +97,11 @@ pub(super) fn of_ask(waiting: &WaitingAsk) -> Vec<ShortAnswer> {
     ask_choices(waiting).list.into_iter().filter_map(of_choice).collect()
 }
 
-pub(super) fn answer(letter: char, label: &str, command: String, words: Words) -> ShortAnswer {
+pub(super) fn answer(letter: char, label: &str, command: String, words: WordsAfter) -> ShortAnswer {
     ShortAnswer { letter, label: label.to_owned(), command, words }
 }
 
-/// Words in capitals stand for the person's own.
+/// WordsAfter in capitals stand for the person's own.
 fn without_capitals(command: &str) -> String {
     let is_own = |word: &&str| !word.chars().any(|c| c.is_lowercase() || c.is_ascii_digit() || c == '/');
     command.split(' ').filter(|word| !is_own(word)).collect::<Vec<_>>().join(" ")
@@ -129,19 +129,19 @@ impl ShortAnswer {
     fn with(&self, words: &str) -> Option<Meaning> {
         let command = &self.command;
         match (self.words, words) {
-            (Words::Nothing | Words::Steps | Words::May, "") => Some(Meaning::Command(command.clone())),
-            (Words::Must, "") => Some(Meaning::Begin(format!("{command} "))),
-            (Words::Nothing, _) => None,
-            (Words::Steps, steps) => are_steps(steps).then(|| Meaning::Command(format!("{command} only {steps}"))),
-            (Words::May | Words::Must, words) => Some(Meaning::Command(format!("{command} -- {words}"))),
+            (WordsAfter::Nothing | WordsAfter::Steps | WordsAfter::May, "") => Some(Meaning::Command(command.clone())),
+            (WordsAfter::Must, "") => Some(Meaning::Begin(format!("{command} "))),
+            (WordsAfter::Nothing, _) => None,
+            (WordsAfter::Steps, steps) => are_steps(steps).then(|| Meaning::Command(format!("{command} only {steps}"))),
+            (WordsAfter::May | WordsAfter::Must, words) => Some(Meaning::Command(format!("{command} -- {words}"))),
         }
     }
 
     /// What Enter does, if the line is this letter.
     fn effect(&self) -> String {
         match self.words {
-            Words::Must => format!("  {}: go on with Enter, or a space and your words", self.label),
-            Words::Nothing | Words::Steps | Words::May => format!("  Enter: {}", self.label),
+            WordsAfter::Must => format!("  {}: go on with Enter, or a space and your words", self.label),
+            WordsAfter::Nothing | WordsAfter::Steps | WordsAfter::May => format!("  Enter: {}", self.label),
         }
     }
 }
@@ -162,9 +162,9 @@ pub(super) fn hint(line: &str, offered: &[ShortAnswer]) -> Option<String> {
 /// The letters with what they do, as pairs.
 pub(super) fn legend(offered: &[ShortAnswer]) -> Vec<(String, &str)> {
     let shown = |answer: &ShortAnswer| match answer.words {
-        Words::Nothing => answer.letter.to_string(),
-        Words::Steps => format!("{0} or {0} 1,3", answer.letter),
-        Words::May | Words::Must => format!("{} WORDS", answer.letter),
+        WordsAfter::Nothing => answer.letter.to_string(),
+        WordsAfter::Steps => format!("{0} or {0} 1,3", answer.letter),
+        WordsAfter::May | WordsAfter::Must => format!("{} WORDS", answer.letter),
     };
     offered.iter().map(|answer| (shown(answer), answer.label.as_str())).collect()
 }
@@ -175,10 +175,10 @@ mod tests {
 
     fn offered() -> Vec<ShortAnswer> {
         vec![
-            answer('a', "approve", "/plan approve 2".to_owned(), Words::Steps),
-            answer('c', "request changes", "/plan revise #2".to_owned(), Words::Must),
-            answer('n', "no, and why", "/deny 3f2a91c0".to_owned(), Words::May),
-            answer('r', "reject", "/plan reject 2".to_owned(), Words::Nothing),
+            answer('a', "approve", "/plan approve 2".to_owned(), WordsAfter::Steps),
+            answer('c', "request changes", "/plan revise #2".to_owned(), WordsAfter::Must),
+            answer('n', "no, and why", "/deny 3f2a91c0".to_owned(), WordsAfter::May),
+            answer('r', "reject", "/plan reject 2".to_owned(), WordsAfter::Nothing),
         ]
     }
 

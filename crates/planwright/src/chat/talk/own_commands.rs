@@ -30,49 +30,49 @@ impl Talk {
             Ok(LocalCommand::Cost) => self.cost().await,
             Ok(LocalCommand::Model(None)) => Ok(self.model_in_use()),
             Ok(LocalCommand::Model(Some(name))) => self.switch_model(&name),
-            Err(mistake) => Ok(Told::Markdown(mistake)),
+            Err(mistake) => Ok(LocalReply::Markdown(mistake)),
         };
         match told {
-            Ok(Told::Markdown(text)) => self.view.message(&text)?,
-            Ok(Told::Drawn(text)) => self.screen.print(&text)?,
+            Ok(LocalReply::Markdown(text)) => self.view.message(&text)?,
+            Ok(LocalReply::Drawn(text)) => self.screen.print(&text)?,
             Err(failure) => self.report(&failure)?,
         }
         self.view.give_up()?;
         Ok(Next::GoOn)
     }
 
-    async fn preview(&self, plan: Option<&PlanReference>) -> Result<Told, Failure> {
+    async fn preview(&self, plan: Option<&PlanReference>) -> Result<LocalReply, Failure> {
         let (agent, session) = (self.conversation.agent(), self.conversation.session());
         let plan = agent.engine().plans().find(session, plan).await?;
         let previews = agent.workspace_files().preview(&plan).await?;
-        Ok(Told::Drawn(file_diff::render_preview(plan.number, &previews, screen::width())))
+        Ok(LocalReply::Drawn(file_diff::render_preview(plan.number, &previews, screen::width())))
     }
 
-    async fn cost(&self) -> Result<Told, Failure> {
+    async fn cost(&self) -> Result<LocalReply, Failure> {
         let (engine, session) = (self.conversation.agent().engine(), self.conversation.session());
         let usage = engine.history().session_usage(session).await?;
         let price = |model: &str, usage: Usage| engine.policy().auto.cost(model, usage);
-        Ok(Told::Markdown(describe_cost(&usage, price)))
+        Ok(LocalReply::Markdown(describe_cost(&usage, price)))
     }
 
-    fn model_in_use(&self) -> Told {
+    fn model_in_use(&self) -> LocalReply {
         let model = visible(self.conversation.agent().model().name()).into_owned();
-        Told::Markdown(format!(
+        LocalReply::Markdown(format!(
             "`{model}` answers. `/model PROVIDER:NAME` switches for this session; `planwright models` lists the names."
         ))
     }
 
     /// Another model answers in this session from now on, also in the next chat.
-    fn switch_model(&mut self, name: &str) -> Result<Told, Failure> {
+    fn switch_model(&mut self, name: &str) -> Result<LocalReply, Failure> {
         let session = self.conversation.session().clone();
         if self.conversation.agent().drives(&session) {
             let text = "The agent works here by itself with the model that it began with. `/auto off` ends that first.";
-            return Ok(Told::Markdown(text.to_owned()));
+            return Ok(LocalReply::Markdown(text.to_owned()));
         }
         let agent = (self.make_agent)(name)?;
         self.conversation.change_agent(agent);
         self.models.remember(&session, name)?;
-        Ok(Told::Markdown(format!("{} answers in this session from now on.", quoted(name))))
+        Ok(LocalReply::Markdown(format!("{} answers in this session from now on.", quoted(name))))
     }
 
     /// In another session the model answers that was chosen for it.
@@ -91,7 +91,7 @@ impl Talk {
 }
 
 /// What a person reads after a command.
-enum Told {
+enum LocalReply {
     Markdown(String),
     /// As it is written to the terminal.
     Drawn(String),

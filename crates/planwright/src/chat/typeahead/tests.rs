@@ -1,7 +1,7 @@
 use planwright_core::plan::execution::StepStatus;
 
 use super::*;
-use crate::chat::short_answers::{Words, answer};
+use crate::chat::short_answers::{WordsAfter, answer};
 
 fn plan(name: &str, digit: &str, wants: WaitingFor) -> Option<WaitingPlan> {
     let digest = digit.repeat(64).parse::<Digest>().unwrap();
@@ -193,10 +193,10 @@ fn a_letter_decides_only_what_was_on_the_screen() {
     use SendDecision::{Return, Send};
     let on = screens();
     let (mut plan, mut changed, mut permission) = (on.plan.clone(), on.changed_plan.clone(), on.permission.clone());
-    let approve = || vec![answer('a', "approve", "/plan approve 1".to_owned(), Words::Steps)];
+    let approve = || vec![answer('a', "approve", "/plan approve 1".to_owned(), WordsAfter::Steps)];
     plan.plan.as_mut().unwrap().answers = approve();
     changed.plan.as_mut().unwrap().answers = approve();
-    let always = answer('a', "always", "/allow 3f2a91c0 always".to_owned(), Words::Nothing);
+    let always = answer('a', "always", "/allow 3f2a91c0 always".to_owned(), WordsAfter::Nothing);
     permission.ask.as_mut().unwrap().answers = vec![always];
     for (text, then, now, ahead, at_prompt) in [
         ("a", &plan, &plan, Send, Send),

@@ -18,7 +18,7 @@ const MAX_ROWS: usize = 12;
 
 #[derive(Debug, Default)]
 pub(super) struct PlanSteps {
-    seen: Option<SeenPlan>,
+    seen: Option<LastPlan>,
     /// Whether it is drawn now.
     shown: bool,
     /// A report has ended whose steps were not told yet.
@@ -26,7 +26,7 @@ pub(super) struct PlanSteps {
 }
 
 #[derive(Debug)]
-struct SeenPlan {
+struct LastPlan {
     plan: Plan,
     at: Timestamp,
     when: Instant,
@@ -57,13 +57,13 @@ impl PlanSteps {
             }
         }
         self.shown = plan.status == PlanStatus::Executing && plan.execution.is_some();
-        self.seen = Some(SeenPlan { plan: plan.clone(), at, when: Instant::now() });
+        self.seen = Some(LastPlan { plan: plan.clone(), at, when: Instant::now() });
         text
     }
 
     /// The checklist in a window of so many rows.
     pub(super) fn lines(&self, rows: usize, width: usize) -> Vec<String> {
-        let Some(SeenPlan { plan, at, when }) = self.seen.as_ref().filter(|_| self.shown) else { return Vec::new() };
+        let Some(LastPlan { plan, at, when }) = self.seen.as_ref().filter(|_| self.shown) else { return Vec::new() };
         let since = SignedDuration::try_from(when.elapsed()).unwrap_or_default();
         let now = at.checked_add(since).unwrap_or(*at);
         checklist(plan, now, (rows / 3).min(MAX_ROWS), width)
