@@ -44,7 +44,7 @@ pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
-    BackupArgs, CompletionsArgs, HealthArgs, ManArgs, ModelsArgs, RestoreArgs, ServeArgs, TelegramArgs,
+    BackupArgs, CompletionsArgs, DoctorArgs, HealthArgs, ManArgs, ModelsArgs, RestoreArgs, ServeArgs, TelegramArgs,
     TelegramCommand, TokenArgs, TokenCommand, VerifyArgs,
 };
 pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
@@ -266,7 +266,7 @@ pub(crate) enum CliCommand {
     Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
-    Doctor,
+    Doctor(DoctorArgs),
     /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
     /// Show the life of a plan, step by step, on a temporary store

@@ -112,7 +112,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
         }
         CliCommand::Models(arguments) => models::run(global, &arguments).await,
-        CliCommand::Doctor => doctor::run(global).await,
+        CliCommand::Doctor(arguments) => doctor::run(global, &arguments).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
         CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
         CliCommand::Completions(arguments) => completions::run(&Screen::new(global.json), &arguments),
@@ -140,7 +140,7 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Approver(_) | CliCommand::Config(_) | CliCommand::Dashboard(_) | CliCommand::Serve(_) => false,
         CliCommand::Permissions(_) => false,
         // They change nothing that is there.
-        CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
+        CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor(_) => false,
         CliCommand::Health(_) | CliCommand::Tour(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
         CliCommand::Models(_) | CliCommand::Overview => false,
     }

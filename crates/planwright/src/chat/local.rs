@@ -15,16 +15,19 @@ pub(super) enum LocalCommand {
     Context,
     /// An empty screen.
     Clear,
+    /// A message is written in the person's editor.
+    Edit,
     /// What the recorded calls of a plan would do to files.
     Preview(Option<PlanReference>),
 }
 
 /// How a command is written, and what it does.
-const USAGE: [(&str, &str); 5] = [
+const USAGE: [(&str, &str); 6] = [
     ("/model [NAME]", "which model answers, or another one in this session from now on"),
     ("/cost", "the tokens of this session, and what they cost where `[[prices]]` says so"),
     ("/context", "how full the model's context is, with the rest of `/status`"),
     ("/clear", "an empty screen; the conversation stays"),
+    ("/edit", "write a message in your editor (VISUAL, else EDITOR)"),
     ("/preview [plan]", "what recorded calls would do to files as they are now"),
 ];
 
@@ -49,6 +52,7 @@ pub(super) fn parse(line: &str) -> Option<Result<LocalCommand, String>> {
         ("/cost", None) => Ok(LocalCommand::Cost),
         ("/context", None) => Ok(LocalCommand::Context),
         ("/clear", None) => Ok(LocalCommand::Clear),
+        ("/edit", None) => Ok(LocalCommand::Edit),
         (name, _) => Err(format!("Nothing can follow `{name}`.")),
     })
 }

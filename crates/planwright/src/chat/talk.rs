@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
 use planwright_engine::feed::Feed;
+use planwright_llm::Provider;
 
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
@@ -358,6 +359,16 @@ async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
         let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
                      --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
+        let has_key =
+            |provider: &Provider| std::env::var(provider.key_variable()).is_ok_and(|key| !key.trim().is_empty());
+        for provider in Provider::ALL.into_iter().filter(has_key) {
+            let hint = format!(
+                "{} is set: `/model {provider}:NAME` lets {} answer here; `planwright models` lists the names.",
+                provider.key_variable(),
+                provider.title()
+            );
+            text.push_str(&wrapped(&[Span::new(&hint, DIM)]));
+        }
     }
     let hint = [
         Span::new("/help", COMMAND),

@@ -62,6 +62,13 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The address at which a server is looked for [default: the setting `server.listen`, else 127.0.0.1:7717]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
+    pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The folder; it is made if it does not exist
     #[arg(value_name = "DIR")]

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::provider::{Provider, Reply};
+use crate::provider::{Provider, Reply, last_message};
 use crate::terminal::Terminal;
 use crate::world::World;
 
@@ -96,6 +96,33 @@ fn another_model_answers_in_this_session_also_in_the_next_chat() {
     let mut terminal = Terminal::start_with(&world, &line, &provider.variables());
     prompt(&mut terminal);
     assert!(!quit(terminal).contains("This is a rehearsal"));
+}
+
+#[test]
+fn a_message_is_written_in_the_editor() {
+    let world = World::new();
+    let editor = world.write("editor.sh", "printf 'first line\\nsecond line\\n' > \"$1\"\n");
+    let editor = format!("sh {}", editor.display());
+    let provider = Provider::start(&[says("Read.")]);
+    let variables = [&provider.variables()[..], &[("EDITOR", editor.as_str()), ("VISUAL", "")]].concat();
+    let line = format!("stty cols 100 rows 30; exec {} chat --session {SESSION}", env!("CARGO_BIN_EXE_planwright"));
+    let mut terminal = Terminal::start_with(&world, &line, &variables);
+    prompt(&mut terminal);
+    terminal.type_in("/edit\r");
+    terminal.wait_for("Read.");
+    prompt(&mut terminal);
+    assert_eq!(last_message(&provider.asked()), "first line\nsecond line");
+    quit(terminal);
+}
+
+#[test]
+fn a_key_that_is_set_is_offered_in_the_rehearsal() {
+    let world = World::new();
+    let variables = [("ANTHROPIC_API_KEY", "sk-never-told")];
+    let mut terminal = Terminal::start_with(&world, &format!("{} chat", env!("CARGO_BIN_EXE_planwright")), &variables);
+    terminal.wait_for("ANTHROPIC_API_KEY is set");
+    prompt(&mut terminal);
+    assert!(!quit(terminal).contains("sk-never-told"));
 }
 
 #[test]

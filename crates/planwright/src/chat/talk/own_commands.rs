@@ -1,14 +1,18 @@
 //! The commands that the terminal chat carries out by itself.
 
+use std::time::Duration;
+
 use planwright_core::model::Usage;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::history::SessionUsage;
+use tokio::time::timeout;
 
 use super::{ExchangeStart, Next, Talk};
 use crate::chat::local::LocalCommand;
 use crate::chat::typeahead::Cards;
 use crate::chat::waiting::LastRead;
+use crate::external_editor;
 use crate::failure::Failure;
 use crate::terminal::{file_diff, live, screen};
 
@@ -26,6 +30,7 @@ impl Talk {
                 (self.read, self.last) = (LastRead::Nothing, Cards::default());
                 return Ok(Next::GoOn);
             }
+            Ok(LocalCommand::Edit) => self.edit().await,
             Ok(LocalCommand::Preview(plan)) => self.preview(plan.as_ref()).await,
             Ok(LocalCommand::Cost) => self.cost().await,
             Ok(LocalCommand::Model(None)) => Ok(self.model_in_use()),
@@ -39,6 +44,25 @@ impl Talk {
         }
         self.view.give_up()?;
         Ok(Next::GoOn)
+    }
+
+    /// What the person writes in the editor is sent next, as if they had typed it while this was on the screen.
+    async fn edit(&mut self) -> Result<LocalReply, Failure> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("message.md");
+        std::fs::write(&path, "")?;
+        let paused = self.conversation.typing().pause();
+        let edited = external_editor::open(&path);
+        self.conversation.typing().resume(paused);
+        // Ctrl+C in the editor was for the editor.
+        while timeout(Duration::ZERO, self.conversation.signals().next()).await.is_ok() {}
+        edited?;
+        let text = std::fs::read_to_string(&path)?;
+        if text.trim().is_empty() {
+            return Ok(LocalReply::Markdown("Nothing was written, and nothing is sent.".to_owned()));
+        }
+        self.conversation.typing().queue().push(text.trim_end().to_owned(), &self.last);
+        Ok(LocalReply::Drawn(String::new()))
     }
 
     async fn preview(&self, plan: Option<&PlanReference>) -> Result<LocalReply, Failure> {

@@ -1,16 +1,13 @@
 //! The configuration `planwright.toml`: its path, what it and the variables set, and the editor.
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::Command;
-
-use planwright_core::visible::{quoted, visible};
+use planwright_core::visible::visible;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::config::guarded::is_guarded;
 use crate::config::{Settings, all_settings, configuration_path};
 use crate::context::make_folder;
+use crate::external_editor;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::screen::Screen;
 
@@ -85,30 +82,13 @@ pub(super) fn edit(global: &Global) -> ExitResult {
     if !screen.interactive {
         return Err(Failure::usage("there is no terminal for an editor").hint(path.display().to_string()));
     }
-    let editor =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.trim().is_empty()));
-    let editor = editor.ok_or_else(|| {
-        Failure::usage("no editor is set").hint(format!("set EDITOR, or open {} yourself", path.display()))
-    })?;
     if !path.exists() {
         path.parent().map_or(Ok(()), make_folder)?;
         std::fs::write(&path, NEW_FILE)
             .map_err(|error| Failure::unavailable(format!("{} cannot be written: {error}", path.display())))?;
     }
-    run_editor(&editor, &path)?;
+    external_editor::open(&path)?;
     Settings::read(global).map_err(|failure| failure.hint("planwright config edit"))?;
     screen.print(&format!("{} can be used. Running programs use it once they are started again.\n", path.display()))?;
     Ok(Exit::Done)
-}
-
-/// The setting may have arguments, such as `code --wait`.
-fn run_editor(editor: &str, path: &Path) -> Result<(), Failure> {
-    let mut words = editor.split_whitespace().map(OsString::from);
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program).args(words).arg(path).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::declined(format!("The editor {} ended with {status}.", quoted(editor)))),
-        Err(error) => Err(Failure::usage(format!("the editor {} cannot be started: {error}", quoted(editor)))),
-    }
 }
