@@ -25,6 +25,7 @@ mod plan;
 mod workbook;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,8 +44,8 @@ pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
-    BackupArgs, CompletionsArgs, HealthArgs, ManArgs, RestoreArgs, ServeArgs, TelegramArgs, TelegramCommand, TokenArgs,
-    TokenCommand, VerifyArgs,
+    BackupArgs, CompletionsArgs, DoctorArgs, HealthArgs, ManArgs, ModelsArgs, RestoreArgs, ServeArgs, TelegramArgs,
+    TelegramCommand, TokenArgs, TokenCommand, VerifyArgs,
 };
 pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
 pub(crate) use self::plan::{
@@ -74,41 +75,82 @@ fn after_long_help() -> String {
 }
 
 impl Cli {
+    /// Without a command it is [`CliCommand::Overview`], or the chat where a person can be asked.
     pub(crate) fn read(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(arguments)?;
+        let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let bare = Self::command().subcommand_required(false).arg_required_else_help(false);
+        let mut matches = bare.try_get_matches_from(&arguments)?;
+        if matches.subcommand_name().is_none() {
+            let global = Global::from_arg_matches(&matches)?;
+            if global.json || !is_interactive() {
+                return Ok(Self {
+                    global: Global { typed: Typed::of(&matches), ..global },
+                    command: CliCommand::Overview,
+                });
+            }
+            arguments.push(OsString::from("chat"));
+            matches = Self::command().try_get_matches_from(&arguments)?;
+        }
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))?;
         cli.global.typed = Typed::of(&matches);
         Ok(cli)
     }
 }
 
+/// Whether a person can be asked.
+fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Global {
     /// The folder for the store and the configuration [default: the platform's data folder]
-    #[arg(long, global = true, hide_short_help = true, value_name = "DIR", env = "PLANWRIGHT_DATA")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "DIR",
+        env = "PLANWRIGHT_DATA"
+    )]
     pub(crate) data: Option<PathBuf>,
     /// The store: `sqlite:FILE` or `postgres://USER@HOST/DATABASE` [default: sqlite:{data}/planwright.db]
     #[arg(
         long,
         global = true,
         hide_short_help = true,
+        hide_long_help = true,
         value_name = "URL",
         env = "PLANWRIGHT_DATABASE",
         hide_env_values = true
     )]
     pub(crate) database: Option<String>,
     /// The configuration [default: {data}/planwright.toml, if it exists]
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "FILE",
+        env = "PLANWRIGHT_CONFIG"
+    )]
     pub(crate) config: Option<PathBuf>,
     /// Answer in JSON, for programs; errors go to stderr as {"code", "message"}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Colours; `auto` means on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub(crate) color: ColorWhen,
     /// Log more, to stderr; twice for even more (PLANWRIGHT_LOG takes a finer filter)
-    #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     #[arg(skip)]
     pub(crate) typed: Typed,
@@ -146,6 +188,9 @@ stdout and progress to stderr; with --json each answer is one object on a line o
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
+    /// What the program is, in a few lines
+    #[command(skip)]
+    Overview,
     /// Talk to the agent
     #[command(after_help = CHAT)]
     Chat(ChatArgs),
@@ -214,11 +259,14 @@ pub(crate) enum CliCommand {
     /// Show what you permitted from now on with `always`, and take it back
     #[command(after_help = permissions::PERMISSIONS)]
     Permissions(PermissionsArgs),
+    /// Show which model answers, and which models the providers offer
+    #[command(after_help = operation::MODELS)]
+    Models(ModelsArgs),
     /// Check every journal and signature, and name the first damaged entry of each
     Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
-    Doctor,
+    Doctor(DoctorArgs),
     /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
     /// Show the life of a plan, step by step, on a temporary store
@@ -232,9 +280,15 @@ pub(crate) enum CliCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last, or the one of this project]
+    /// The session: its key, or channel:key, or a name of your own; it is made if it does not exist [default: the one you were in last, or the one of this project]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
+    /// Continue the session you were in last, wherever it works
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "resume"])]
+    pub(crate) continues: bool,
+    /// Choose the session to continue from a list; or the one whose key, title or topic has TEXT in it
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
     /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,
     /// else rehearsal]
     #[arg(long, value_name = "MODEL")]

@@ -41,7 +41,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -65,6 +65,8 @@ pub(crate) struct Context {
     /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// How the chat tells that the agent is done.
+    pub(crate) chat_alert: ChatAlert,
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
@@ -149,6 +151,9 @@ const VERIFIED_BY_DEFAULT: &str = "this version asks for a passphrase or a passk
 
 /// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
+
+/// A new session is named by this many characters at least.
+const MIN_NAME: usize = 3;
 
 const fn plan_start(plan: McpPlan) -> PlanStart {
     match plan {
@@ -249,6 +254,7 @@ impl Context {
             permissions: Arc::new(rules),
             data: settings.data,
             model: settings.model,
+            chat_alert: settings.chat_alert,
             sandbox,
             upstream,
             asking_servers,
@@ -410,6 +416,9 @@ impl Context {
         }
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
+            ([], SessionUse::Begin) if key.as_str().len() >= MIN_NAME => {
+                Ok(SessionIdentity::new(Channel::Cli, named_session(key.as_str()).conversation))
+            }
             ([], SessionUse::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
             ([], SessionUse::Add | SessionUse::Use) => {
                 Err(Failure::not_found(format!("There is no session with the key {key}."))

@@ -8,6 +8,7 @@
 //! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
+//! - [`external_editor`]: the person's editor
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
@@ -32,6 +33,7 @@ mod cli;
 mod commands;
 mod config;
 mod context;
+mod external_editor;
 mod failure;
 mod file_system;
 mod invocation;

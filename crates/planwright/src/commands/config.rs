@@ -1,30 +1,40 @@
-//! `planwright config`: the guarded settings, which live in the store.
+//! `planwright config`: the guarded settings, which live in the store, and the configuration.
+//!
+//! - `file`: the configuration: its path, what it sets, and the editor
+
+mod file;
 
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use serde_json::json;
 
 use crate::approver;
-use crate::cli::ConfigCommand;
+use crate::cli::{ConfigCommand, Global};
 use crate::config::guarded::{
     ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, trust_entry, with_entry,
 };
 use crate::config::setting_default;
-use crate::context::Context;
+use crate::context::{Context, Store};
 use crate::failure::{ExitResult, Failure};
-use crate::terminal::text::pad;
+use crate::terminal::palette::DIM;
+use crate::terminal::text::{pad, paint};
 
-pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult {
+pub(crate) async fn run(global: &Global, command: ConfigCommand) -> ExitResult {
+    let context = async || Context::open(global, Store::MustExist).await;
     match command {
-        ConfigCommand::Show => show(context).await,
+        ConfigCommand::Show => show(&context().await?, global).await,
+        ConfigCommand::Path => file::path(global),
+        ConfigCommand::Edit => file::edit(global),
         ConfigCommand::Set { key, value, approver } => {
-            set(context, &key, Some(value.trim()).filter(|value| !value.is_empty()), approver.as_deref()).await
+            let value = Some(value.trim()).filter(|value| !value.is_empty());
+            set(&context().await?, &key, value, approver.as_deref()).await
         }
-        ConfigCommand::Unset { key, approver } => set(context, &key, None, approver.as_deref()).await,
+        ConfigCommand::Unset { key, approver } => set(&context().await?, &key, None, approver.as_deref()).await,
     }
 }
 
-async fn show(context: &Context) -> ExitResult {
+async fn show(context: &Context, global: &Global) -> ExitResult {
+    let own = file::own_values(global)?;
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
     let describe = || {
         let keys = || GUARDED.iter().chain([&BOT]);
@@ -32,9 +42,17 @@ async fn show(context: &Context) -> ExitResult {
         let value = |key: &str| settings.get(key).cloned().unwrap_or_else(|| default_of(key));
         let mut text: String = keys().map(|key| format!("{}  {}\n", pad(key, width), value(key))).collect();
         text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
+        if !own.is_empty() {
+            text.push_str(&format!("\n{}\n", paint("Set by the configuration and by variables:", DIM)));
+            text.extend(own.iter().map(|own| format!("{}\n", own.describe())));
+        }
         text
     };
-    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), describe)
+    let view = || {
+        let own: Vec<_> = own.iter().map(file::OwnValue::view).collect();
+        json!({ "settings": settings, "differences": context.served.differences, "own": own })
+    };
+    context.screen.answer(view, describe)
 }
 
 fn default_of(key: &str) -> String {

@@ -39,6 +39,8 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let format = arguments.log_format.or(settings.server.log_format).unwrap_or_else(LogFormat::detect);
     logging::start_server(global.verbose, format);
+    // The greeting comes first on a terminal.
+    logging::hold();
     // From here on a signal ends the program, however long the store takes to open.
     let mut signals =
         Signals::new().map_err(|error| Failure::unexpected(format!("signal handlers cannot be installed: {error}")))?;
@@ -180,6 +182,7 @@ async fn serve(
     }
     let running = tokio::spawn(server.run(shutdown.clone()));
     announcement.print_ready().await;
+    logging::release();
     notify("READY=1");
     let mut running = running;
     let ended = tokio::select! {

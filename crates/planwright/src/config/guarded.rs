@@ -315,8 +315,8 @@ mod tests {
     /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
     /// The policy has records of its own in the store, and so have the rules of `permissions` that allow; `ask` and `deny` are
     /// free. Of the servers of `mcp` the trust in annotations and what they reach are guarded.
-    const FREE_SECTIONS: [&str; 8] =
-        ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
+    const FREE_SECTIONS: [&str; 9] =
+        ["approval", "auto", "chat", "limits", "memory", "notify", "planning_files", "reply", "turn"];
     const FREE: &[&str] = &[
         "agents",
         "context_tokens",

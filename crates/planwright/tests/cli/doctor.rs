@@ -227,3 +227,11 @@ fn another_program_at_the_servers_address_is_not_taken_for_ours() {
         .exits(6)
         .complains("nothing listens at 127.0.0.1:1");
 }
+
+#[test]
+fn a_server_is_looked_for_at_the_address_that_is_named() {
+    let world = World::new();
+    let looked = world.run("doctor --json --listen 127.0.0.1:1");
+    says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
+    world.run("doctor --listen nowhere").exits(2);
+}
