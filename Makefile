@@ -1,6 +1,6 @@
 # `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate chaos docs clean help
+.PHONY: run chat demo test check bench fuzz simulate chaos docs clean help
 
 CARGO ?= cargo
 
@@ -15,9 +15,9 @@ chat: toolchain ## Build Planwright and talk to the agent in this terminal
 	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- chat
 
-tour: toolchain ## Build Planwright and show the life of a plan
+demo: toolchain ## Build Planwright and show what an agent tries and what Planwright answers
 	@$(CARGO) build -p planwright
-	@$(CARGO) run --quiet -p planwright -- tour
+	@$(CARGO) run --quiet -p planwright -- demo
 
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115

@@ -144,6 +144,11 @@ With a MESSAGE, or when stdin is not a terminal, there are no prompts: the messa
 the one before is answered; a refusal or an error ends the command. `planwright chat -` sends all of stdin as one message. Answers go to \
 stdout and progress to stderr; with --json each answer is one object on a line of its own.";
 
+const DEMO: &str = "\
+An agent drafts a plan, edits too early, approves itself and swaps the plan; a process is killed in the middle of its work; the journal is \
+changed. It takes about ten seconds, no key and no network, and leaves nothing behind. The exit code is 0 only if all of it was refused, \
+continued and found as Planwright promises.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// Talk to the agent
@@ -221,8 +226,9 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
-    /// Show the life of a plan, step by step, on a temporary store
-    Tour(TourArgs),
+    /// Show what an agent tries and what Planwright answers, with real processes on a temporary store
+    #[command(after_help = DEMO)]
+    Demo(DemoArgs),
     /// Print what completes commands and options in your shell, or put it where the shell looks for it
     #[command(after_help = operation::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -308,11 +314,21 @@ pub(crate) struct ImportArgs {
     pub(crate) file: PathBuf,
 }
 
+/// The options are for the processes that the demonstration starts.
 #[derive(Debug, Args)]
-pub(crate) struct TourArgs {
-    /// Do not wait for Enter between chapters
-    #[arg(long)]
-    pub(crate) no_pause: bool,
+pub(crate) struct DemoArgs {
+    /// The terminal that the process becomes the first one of
+    #[arg(long, hide = true)]
+    pub(crate) terminal: Option<PathBuf>,
+    /// The shell that works in it
+    #[arg(long, hide = true)]
+    pub(crate) program: Option<PathBuf>,
+    /// The name of its files
+    #[arg(long, hide = true)]
+    pub(crate) name: Option<String>,
+    /// Whether the process is left to the system
+    #[arg(long, hide = true)]
+    pub(crate) left: bool,
 }
 
 fn plan_work() -> impl TypedValueParser<Value = PlanWork> {

@@ -33,10 +33,10 @@ use self::progress::ProgressLine;
 
 use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, McpServerCommand, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
+use crate::demo;
 use crate::failure::ExitResult;
 use crate::invocation::Invocation;
 use crate::terminal::screen::Screen;
-use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
@@ -107,7 +107,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         }
         CliCommand::Doctor => doctor::run(global).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
-        CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
+        CliCommand::Demo(arguments) => demo::run(global, &arguments).await,
         CliCommand::Completions(arguments) => completions::run(&Screen::new(global.json), &arguments),
         CliCommand::Man(arguments) => manual::run(&Screen::new(global.json), &arguments),
     }
@@ -134,6 +134,6 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Permissions(_) => false,
         // They change nothing that is there.
         CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
-        CliCommand::Health(_) | CliCommand::Tour(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
+        CliCommand::Health(_) | CliCommand::Demo(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
     }
 }

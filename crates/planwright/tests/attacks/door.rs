@@ -100,7 +100,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("verify", Looks),
     ("doctor", Looks),
     ("health", Looks),
-    ("tour", Looks),
+    ("demo", Looks),
     ("completions", Looks),
     ("man", Looks),
 ];
