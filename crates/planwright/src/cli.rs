@@ -149,6 +149,12 @@ An agent drafts a plan, edits too early, approves itself and swaps the plan; a p
 changed. It takes about ten seconds, no key and no network, and leaves nothing behind. The exit code is 0 only if all of it was refused, \
 continued and found as Planwright promises.";
 
+const IMPORT: &str = "\
+claude-plans takes the files of Claude Code's plan mode, planning-files `task_plan.md` of planning-with-files (and begins the workbook with \
+`findings.md` and `progress.md`), task-master the lists in `.taskmaster/tasks/tasks.json`, golemcore the plans, conversations, goals, tasks, \
+memories and Telegram chats of a GolemCore bot. Files stay as they are. No plan is approved by it. The same again changes nothing; the exit \
+code is 1 if nothing can be taken.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// Talk to the agent
@@ -200,7 +206,8 @@ pub(crate) enum CliCommand {
     Token(TokenArgs),
     /// Set up the Telegram bot: check its token, and show the id of the person who writes to it
     Telegram(TelegramArgs),
-    /// Import plans from an older `plans.json`
+    /// Take over plans of other programs, everything of a GolemCore bot, or an older `plans.json`
+    #[command(after_help = IMPORT)]
     Import(ImportArgs),
     /// Write everything into one archive, while other processes keep working
     #[command(after_help = operation::BACKUP)]
@@ -309,9 +316,18 @@ pub(crate) enum PlanWork {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The file; `-` reads stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// An older `plans.json` (`-` reads stdin), or the program: claude-plans, planning-files, task-master or golemcore
+    #[arg(value_name = "FILE|PROGRAM")]
+    pub(crate) source: PathBuf,
+    /// Where the program's files are [default: ~/.claude/plans, ~/.golemcore/workspace or the current folder]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+    /// List what is taken and what is not, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The session that takes what has none: its key (of channel mcp), or channel:key [default: that of the project; cli:golemcore]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
 }
 
 /// The options are for the processes that the demonstration starts.
