@@ -39,6 +39,7 @@ mod gateway_rounds;
 mod gateway_start;
 mod hostile;
 mod import;
+mod import_programs;
 mod inbox;
 mod mcp;
 mod mcp_servers;

@@ -256,7 +256,7 @@ impl WorkspaceImport<'_> {
         };
         let by = Actor::agent("golemcore", "import");
         let command = Command::Memory(MemoryCommand::Save(Box::new(new)));
-        match self.once("memory", &session, &memory.id, memory.created_at, &by, command).await? {
+        match self.once("memory", &session, &memory.id, None, &by, command).await? {
             Once::Now(_) => self.report.take(Part::Memories, format!("{} in {session}", memory.content), Vec::new()),
             Once::Before(_) => self.report.leave(Part::Memories, memory.content),
             Once::Refused(reason) => self.report.skip(Part::Memories, memory.content, reason),
