@@ -178,16 +178,16 @@ fn a_golemcore_conversation_is_there_with_its_times_and_its_chat() {
         names,
         ["session_opened"].into_iter().chain(turn).chain(turn).chain(["plan_imported"]).collect::<Vec<_>>()
     );
-    assert_eq!(entries[1].context.at.to_string(), "2026-02-20T09:00:01Z");
+    assert_eq!(entries[1].at.to_string(), "2026-02-20T09:00:01Z");
     let said: Vec<_> =
         entries.iter().map(|entry| serde_json::to_value(&entry.event).unwrap()["text"].clone()).collect();
     assert_eq!((&said[1], &said[4]), (&json!("Which backups are older than a month?"), &json!("Keep the newer one.")));
     assert_eq!(pointers.len(), 1);
     assert_eq!((pointers[0].0.0.as_str(), &pointers[0].1), ("telegram:110201543:123456789", &session));
     world.run(&format!("plan show 1 --session {CONVERSATION}")).done().says("Tidy the backups").says("READY");
-    world.run("goal list --session cli:golemcore").done().says("Backups in order: No more than ten");
+    world.run("goal list --session cli:golemcore").done().tells("Backups in order: No more than ten");
     world.run("task list --session cli:golemcore").done().says("List them").says("Delete the old ones");
-    world.run("memory list --session cli:golemcore").done().says("Ada prefers short answers in English.");
+    world.run("memory list --session cli:golemcore").done().tells("Ada prefers short answers in English.");
 }
 
 #[test]
