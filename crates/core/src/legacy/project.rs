@@ -10,11 +10,12 @@ use crate::command::ImportedPlan;
 use crate::ids::PlanId;
 use crate::plan::content::Document;
 use crate::plan::{LegacyOrigin, PlanContent, PlanStatus, markdown};
+use crate::refusal::Refusal;
 use crate::wire::text_enum;
 
 text_enum! {
     /// Whose files they are.
-    pub enum ForeignPlans {
+    pub enum ForeignPlans or "is not a program whose plans are taken over; programs are" {
         /// The Markdown files of Claude Code's plan mode.
         ClaudePlans = "claude-plans",
         /// `task_plan.md` of planning-with-files.

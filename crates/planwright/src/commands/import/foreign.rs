@@ -239,7 +239,7 @@ impl ForeignReport {
             return Ok(());
         }
         context.engine.sessions().open(&self.session, &context.person).await?;
-        let new = NewWorkbook { force_new: false, ..NewWorkbook::about(&title) };
+        let new = NewWorkbook::about(&title);
         match context.engine.workbooks().adopt(&self.session, &context.person, &new, &found).await {
             Ok(outcome) if outcome.is_new => self.taken.push(begun),
             Ok(_) => self.here.push(begun),

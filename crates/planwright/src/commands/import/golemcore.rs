@@ -23,7 +23,7 @@ use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 
 use self::report::{Part, WorkspaceReport};
-use self::workspace::{Found, Workspace};
+use self::workspace::{Found, GolemWorkspace};
 use super::{ImportStore, nothing};
 use crate::cli::{Global, ImportArgs};
 use crate::context::Context;
@@ -40,7 +40,7 @@ pub(super) async fn run(global: &Global, arguments: &ImportArgs) -> ExitResult {
     if !folder.is_dir() {
         return Err(Failure::usage(format!("{} is not a folder", folder.display())));
     }
-    let workspace = Workspace::read(&folder)?;
+    let workspace = GolemWorkspace::read(&folder)?;
     if workspace.is_empty() {
         return Err(nothing(
             &folder,
@@ -75,8 +75,8 @@ struct WorkspaceImport<'a> {
 }
 
 impl WorkspaceImport<'_> {
-    async fn take(&mut self, workspace: Workspace) -> Result<(), Failure> {
-        let Workspace { plans, sessions, goals, memories, chats, bot, others } = workspace;
+    async fn take(&mut self, workspace: GolemWorkspace) -> Result<(), Failure> {
+        let GolemWorkspace { plans, sessions, goals, memories, chats, bot, others } = workspace;
         for found in sessions {
             self.take_session(found).await?;
         }
@@ -233,9 +233,13 @@ impl WorkspaceImport<'_> {
     /// its own: only a person's promotion makes it read by all.
     async fn take_memory(&mut self, found: Found<GolemMemory>) -> Result<(), Failure> {
         let Some(memory) = self.report.read(Part::Memories, found) else { return Ok(()) };
-        let session = match &memory.session {
-            Some(session) if self.context.ledger.session(session).await?.is_some() => session.clone(),
-            Some(_) | None => {
+        let known = match &memory.session {
+            Some(session) => self.context.ledger.session(session).await?.map(|stored| stored.session.identity),
+            None => None,
+        };
+        let session = match known {
+            Some(session) => session,
+            None => {
                 self.open_own().await?;
                 self.own.clone()
             }

@@ -34,7 +34,7 @@ impl<T> Found<T> {
     }
 }
 
-pub(super) struct Workspace {
+pub(super) struct GolemWorkspace {
     pub(super) plans: Option<Found<String>>,
     pub(super) sessions: Vec<Found<GolemSession>>,
     pub(super) goals: Vec<Found<GolemGoal>>,
@@ -46,7 +46,7 @@ pub(super) struct Workspace {
     pub(super) others: Vec<String>,
 }
 
-impl Workspace {
+impl GolemWorkspace {
     pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
         let plans = exists(folder, PLANS).map(|path| Found::new(PLANS, text(&path)));
         let chats = match exists(folder, POINTERS) {
