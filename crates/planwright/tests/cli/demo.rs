@@ -38,13 +38,17 @@ fn demo(world: &World, around: &[&str]) -> Ran {
     ran
 }
 
-/// The command lines of the processes that still run with a file of this folder.
+/// The folders of this one that processes still work in, and their commands. A folder that is gone is still named.
 fn processes_of(folder: &Path) -> Vec<String> {
+    let folder = folder.to_str().unwrap();
     let all = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
-        let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
-        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        let process = entry.ok()?.path();
+        let place =
+            std::fs::read_link(process.join("cwd")).map_or_else(|_| String::new(), |place| place.display().to_string());
+        let line = String::from_utf8_lossy(&std::fs::read(process.join("cmdline")).ok()?).replace('\0', " ");
+        (place.contains(folder) || line.contains(folder)).then(|| format!("{place}: {line}"))
     });
-    all.filter(|line| line.contains(folder.to_str().unwrap())).collect()
+    all.collect()
 }
 
 fn all_hold(ran: Ran) -> Ran {
@@ -58,7 +62,7 @@ fn every_step_holds_and_leaves_nothing_behind() {
     let shown = all_hold(demo(&world, &[]))
         .says("1. The agent drafts a plan")
         .says("READY, version 1, digest ")
-        .says("deny  Plan 1 waits for a person's approval.")
+        .says("Plan 1 waits for a person's approval.")
         .says("it was started by `demo-agent`, the program that the agent of this session runs in")
         .says("exit code 3, and the plan is READY")
         .says("Plan 1 has changed since it was shown")
