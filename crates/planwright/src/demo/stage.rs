@@ -72,8 +72,9 @@ impl Stage {
             .tempdir()
             .map_err(|error| Failure::unavailable(format!("a temporary folder cannot be made: {error}")))?;
         let path = folder.path();
-        for name in ["bin", "data", "home", "project"] {
-            fs::create_dir(path.join(name)).map_err(failed)?;
+        // A work tree of its own, wherever the folder is.
+        for name in ["bin", "data", "home", "project/.git"] {
+            fs::create_dir_all(path.join(name)).map_err(failed)?;
         }
         std::os::unix::fs::symlink(own_program()?, path.join("bin/planwright")).map_err(failed)?;
         let shell = Path::new("/bin/sh");
