@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use planwright_core::journal::Entry;
+use planwright_core::session::SessionIdentity;
 use serde_json::{Value, json};
 
 use crate::world::{Ran, World, fixture};
@@ -166,7 +167,7 @@ fn everything_of_a_golemcore_bot_comes_along_once() {
 fn a_golemcore_conversation_is_there_with_its_times_and_its_chat() {
     let world = World::new();
     world.run(&golemcore("")).done().says("conversations, taken over: 2").says("No plan is approved by this");
-    let session = CONVERSATION.parse().unwrap();
+    let session: SessionIdentity = CONVERSATION.parse().unwrap();
     let (entries, pointers) = world.with_engine(async |engine| {
         let entries = engine.ledger().journal(&session, 0, 100).await.unwrap();
         (entries, engine.ledger().pointers().await.unwrap())
