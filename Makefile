@@ -1,6 +1,6 @@
 # `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate chaos docs clean help
+.PHONY: run chat demo test check bench fuzz simulate chaos docs clean help
 
 CARGO ?= cargo
 
@@ -15,9 +15,9 @@ chat: toolchain ## Build Planwright and talk to the agent in this terminal
 	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- chat
 
-tour: toolchain ## Build Planwright and show the life of a plan
+demo: toolchain ## Build Planwright and show what an agent tries and what Planwright answers
 	@$(CARGO) build -p planwright
-	@$(CARGO) run --quiet -p planwright -- tour
+	@$(CARGO) run --quiet -p planwright -- demo
 
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
@@ -49,6 +49,7 @@ dashboard: ## Build the dashboard, which the program contains; installs Node if 
 check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, actionlint, cargo-machete and cargo-deny into the build folder
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps
 	$$(scripts/ensure-python-tool typos 1.51.1)
 	scripts/check-workflows
 	$$(scripts/ensure-cargo-tool cargo-machete 0.9.2)
@@ -85,8 +86,9 @@ simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SEC
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
 		$(CARGO) test --release -p planwright-agent --test simulation what_must_hold -- --nocapture
 
-docs: toolchain ## Write docs/configuration.md anew from the program's settings
+docs: toolchain ## Write docs/configuration.md anew from the program's settings, and the crates' documentation to target/doc/
 	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps
 
 CHAOS_SECONDS ?= 120
 

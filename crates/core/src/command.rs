@@ -67,6 +67,16 @@ pub enum SessionCommand {
     DraftReview { plan: PlanId, review: Review },
     /// Whether a person is satisfied with what became of a comment.
     ResolveComment { plan: PlanId, comment: CommentId, resolved: bool },
+    /// Takes over what was said in a conversation of another program. It begins the session if it does not exist yet.
+    TakeTurn(Box<ImportedTurn>),
+}
+
+/// A message and its answer in a conversation of another program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedTurn {
+    pub said: String,
+    /// Blank if it was never answered.
+    pub replied: String,
 }
 
 /// About the conversation and its open turn.

@@ -186,6 +186,17 @@ With a MESSAGE, or when stdin is not a terminal, there are no prompts: the messa
 the one before is answered; a refusal or an error ends the command. `planwright chat -` sends all of stdin as one message. Answers go to \
 stdout and progress to stderr; with --json each answer is one object on a line of its own.";
 
+const DEMO: &str = "\
+An agent drafts a plan, edits too early, approves itself and swaps the plan; a process is killed in the middle of its work; the journal is \
+changed. It takes about ten seconds, no key and no network, and leaves nothing behind. The exit code is 0 only if all of it was refused, \
+continued and found as Planwright promises.";
+
+const IMPORT: &str = "\
+claude-plans takes the files of Claude Code's plan mode, planning-files `task_plan.md` of planning-with-files (and begins the workbook with \
+`findings.md` and `progress.md`), task-master the lists in `.taskmaster/tasks/tasks.json`, golemcore the plans, conversations, goals, tasks, \
+memories and Telegram chats of a GolemCore bot. Files stay as they are. No plan is approved by it. The same again changes nothing; the exit \
+code is 1 if nothing can be taken.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// What the program is, in a few lines
@@ -240,7 +251,8 @@ pub(crate) enum CliCommand {
     Token(TokenArgs),
     /// Set up the Telegram bot: check its token, and show the id of the person who writes to it
     Telegram(TelegramArgs),
-    /// Import plans from an older `plans.json`
+    /// Take over plans of other programs, everything of a GolemCore bot, or an older `plans.json`
+    #[command(after_help = IMPORT)]
     Import(ImportArgs),
     /// Write everything into one archive, while other processes keep working
     #[command(after_help = operation::BACKUP)]
@@ -269,8 +281,9 @@ pub(crate) enum CliCommand {
     Doctor(DoctorArgs),
     /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
-    /// Show the life of a plan, step by step, on a temporary store
-    Tour(TourArgs),
+    /// Show what an agent tries and what Planwright answers, with real processes on a temporary store
+    #[command(after_help = DEMO)]
+    Demo(DemoArgs),
     /// Print what completes commands and options in your shell, or put it where the shell looks for it
     #[command(after_help = operation::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -357,16 +370,35 @@ pub(crate) enum PlanWork {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The file; `-` reads stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// An older `plans.json` (`-` reads stdin), or the program: claude-plans, planning-files, task-master or golemcore
+    #[arg(value_name = "FILE|PROGRAM")]
+    pub(crate) source: PathBuf,
+    /// Where the program's files are [default: ~/.claude/plans, ~/.golemcore/workspace or the current folder]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+    /// List what is taken and what is not, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The session that takes what has none: its key (of channel mcp), or channel:key [default: that of the project; cli:golemcore]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
 }
 
+/// The options are for the processes that the demonstration starts.
 #[derive(Debug, Args)]
-pub(crate) struct TourArgs {
-    /// Do not wait for Enter between chapters
-    #[arg(long)]
-    pub(crate) no_pause: bool,
+pub(crate) struct DemoArgs {
+    /// The terminal that the process becomes the first one of
+    #[arg(long, hide = true)]
+    pub(crate) terminal: Option<PathBuf>,
+    /// The shell that works in it
+    #[arg(long, hide = true)]
+    pub(crate) program: Option<PathBuf>,
+    /// The name of its files
+    #[arg(long, hide = true)]
+    pub(crate) name: Option<String>,
+    /// Whether the process is left to the system
+    #[arg(long, hide = true)]
+    pub(crate) left: bool,
 }
 
 fn plan_work() -> impl TypedValueParser<Value = PlanWork> {

@@ -36,10 +36,10 @@ use self::progress::ProgressLine;
 
 use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, McpServerCommand, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
+use crate::demo;
 use crate::failure::{Exit, ExitResult};
 use crate::invocation::Invocation;
 use crate::terminal::screen::Screen;
-use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
@@ -114,7 +114,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Models(arguments) => models::run(global, &arguments).await,
         CliCommand::Doctor(arguments) => doctor::run(global, &arguments).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
-        CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
+        CliCommand::Demo(arguments) => demo::run(global, &arguments).await,
         CliCommand::Completions(arguments) => completions::run(&Screen::new(global.json), &arguments),
         CliCommand::Man(arguments) => manual::run(&Screen::new(global.json), &arguments),
     }
@@ -141,7 +141,7 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Permissions(_) => false,
         // They change nothing that is there.
         CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor(_) => false,
-        CliCommand::Health(_) | CliCommand::Tour(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
+        CliCommand::Health(_) | CliCommand::Demo(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
         CliCommand::Models(_) | CliCommand::Overview => false,
     }
 }

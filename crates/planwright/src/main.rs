@@ -8,6 +8,7 @@
 //! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
+//! - [`demo`]: what an agent tries and what Planwright answers, on a temporary store
 //! - [`external_editor`]: the person's editor
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
@@ -18,7 +19,6 @@
 //! - [`terminal`]: plans, differences and lists as text
 //! - [`failure`]: errors, as text, JSON and exit codes
 //! - [`token`]: where the access token is
-//! - [`tour`]: the life of a plan, on a temporary store
 //! - `models`: the models that specialists name, each connected once
 //! - `permissions`: the permission rules that are not in the store: those of the configuration and of `{data}/permissions.toml`
 //! - `sandbox`: the sandbox of the agent's commands, as the settings describe it
@@ -33,6 +33,7 @@ mod cli;
 mod commands;
 mod config;
 mod context;
+mod demo;
 mod external_editor;
 mod failure;
 mod file_system;
@@ -49,7 +50,6 @@ mod shown_act;
 mod signals;
 mod terminal;
 mod token;
-mod tour;
 
 use std::process::ExitCode;
 

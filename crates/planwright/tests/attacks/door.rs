@@ -80,7 +80,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("token path", Looks),
     ("telegram bind", Passes(&["7"])),
     ("telegram unbind", Passes(&["7"])),
-    ("import", Passes(&["plans.json"])),
+    ("import", Passes(&["plans.json", "planning-files .", "golemcore . --dry-run"])),
     ("backup", Looks),
     ("restore", Passes(&["archive.tar --merge"])),
     ("init", Passes(&["--approver mallory"])),
@@ -104,7 +104,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("verify", Looks),
     ("doctor", Looks),
     ("health", Looks),
-    ("tour", Looks),
+    ("demo", Looks),
     ("completions", Looks),
     ("man", Looks),
 ];
