@@ -7,7 +7,7 @@ import pathlib
 import build
 
 SUITE = "bookworm"
-PACKAGES = "ca-certificates,git,tzdata"
+PACKAGES = "ca-certificates,git,passwd,tzdata"
 # What Planwright's own user is in the image, also in deploy/Containerfile.
 USER_ID = 10717
 DATA = "/var/lib/planwright"
