@@ -9,11 +9,15 @@ MOST_PACKED = 25 * 1000 * 1000
 
 
 def make(made: build.Build) -> list[pathlib.Path]:
-    name = f"planwright-{made.version}-{made.platform.name}"
+    folder = name(made.version, made.platform)
     files = build.shared_files(made.program, made.fresh_stage("archive"))
-    packed = build.gzipped(build.tar({f"{name}/{path}": file for path, file in files.items()}, made.epoch))
+    packed = build.gzipped(build.tar({f"{folder}/{path}": file for path, file in files.items()}, made.epoch))
     if len(packed) > MOST_PACKED:
         raise SystemExit(f"the archive has {len(packed):,} bytes, more than the {MOST_PACKED:,} that it may have")
-    path = made.out / f"{name}.tar.gz"
+    path = made.out / f"{folder}.tar.gz"
     path.write_bytes(packed)
     return [path]
+
+
+def name(version: str, platform: build.Platform) -> str:
+    return f"planwright-{version}-{platform.name}"

@@ -15,11 +15,7 @@ SOURCE = build.ROOT / "packaging/mcp"
 
 
 def make(made: build.Build) -> list[pathlib.Path]:
-    manifest = json.loads((SOURCE / "manifest.json").read_text()) | {
-        "version": made.version,
-        "compatibility": {"platforms": [{"linux": "linux", "darwin": "darwin"}[made.platform.node_os]]},
-    }
-    described = json.dumps(manifest, indent=2).encode() + b"\n"
+    described = json.dumps(manifest(made.platform, made.version), indent=2).encode() + b"\n"
     check(made, described)
     files = {
         "manifest.json": (described, 0o644),
@@ -30,8 +26,15 @@ def make(made: build.Build) -> list[pathlib.Path]:
     path = made.out / f"planwright-{made.version}-{made.platform.name}.mcpb"
     path.write_bytes(zipped(files, made.epoch))
     entry = made.out / "server.json"
-    entry.write_text(json.dumps(registry_entry(made, path), indent=2) + "\n")
+    entry.write_text(json.dumps(registry_entry(made.version, path), indent=2) + "\n")
     return [path, entry]
+
+
+def manifest(platform: build.Platform, version: str) -> dict:
+    return json.loads((SOURCE / "manifest.json").read_text()) | {
+        "version": version,
+        "compatibility": {"platforms": [platform.node_os]},
+    }
 
 
 def zipped(files: dict[str, tuple[bytes, int]], epoch: int) -> bytes:
@@ -45,7 +48,7 @@ def zipped(files: dict[str, tuple[bytes, int]], epoch: int) -> bytes:
     return buffer.getvalue()
 
 
-def check(made: build.Build, manifest: bytes) -> None:
+def check(made: build.Build, described: bytes) -> None:
     """The manifest is one for the tool of those who define the format."""
     folder = made.target / f"mcpb-{MCPB}"
     environment = build.node_environment()
@@ -57,17 +60,17 @@ def check(made: build.Build, manifest: bytes) -> None:
             f"@anthropic-ai/mcpb@{MCPB}", env=environment,
         )
     path = made.fresh_stage("bundle") / "manifest.json"
-    path.write_bytes(manifest)
+    path.write_bytes(described)
     (path.parent / "icon.png").write_bytes((build.ROOT / "dashboard/public/icon-512.png").read_bytes())
     build.run(tool, "validate", path, env=environment)
 
 
-def registry_entry(made: build.Build, bundle: pathlib.Path) -> dict:
+def registry_entry(version: str, bundle: pathlib.Path) -> dict:
     """At GitHub it names the repository that it is built in. Elsewhere nothing is published, and it names the file alone."""
-    entry = json.loads((SOURCE / "server.json").read_text()) | {"version": made.version}
+    entry = json.loads((SOURCE / "server.json").read_text()) | {"version": version}
     package = entry["packages"][0] | {
         "identifier": bundle.name,
-        "version": made.version,
+        "version": version,
         "fileSha256": hashlib.sha256(bundle.read_bytes()).hexdigest(),
     }
     repository = os.environ.get("GITHUB_REPOSITORY")
@@ -75,5 +78,5 @@ def registry_entry(made: build.Build, bundle: pathlib.Path) -> dict:
         address = f"https://github.com/{repository}"
         entry["name"] = f"io.github.{repository.split('/')[0]}/planwright"
         entry["repository"] = {"url": address, "source": "github"}
-        package["identifier"] = f"{address}/releases/download/v{made.version}/{bundle.name}"
+        package["identifier"] = f"{address}/releases/download/v{version}/{bundle.name}"
     return entry | {"packages": [package]}

@@ -12,19 +12,7 @@ def make(made: build.Build) -> list[pathlib.Path]:
     # cargo-deb finds what begins with `target/release` in the folder of this build.
     folder = made.target / made.platform.rust / "dist" / "package-files"
     build.shutil.rmtree(folder, ignore_errors=True)
-    files = build.shared_files(made.program, made.fresh_stage("debian"))
-    placed = {}
-    for path, (content, mode) in files.items():
-        if path == "share/zsh/site-functions/_planwright":
-            path = "share/zsh/vendor-completions/_planwright"
-        elif path.startswith("share/man/"):
-            path, content = f"{path}.gz", build.gzipped(content)
-        elif path.startswith("share/doc/planwright/"):
-            continue
-        placed[f"usr/{path}"] = (content, mode)
-    placed["usr/lib/systemd/system/planwright.service"] = (unit(), 0o644)
-    build.write_files(folder, placed)
-
+    build.write_files(folder, placed_files(made.program, made.fresh_stage("debian")))
     path = made.out / f"planwright_{made.version}-1_{made.platform.debian}.deb"
     cargo_deb = build.cargo_tool("cargo-deb", CARGO_DEB)
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(made.epoch), "CARGO_TARGET_DIR": str(made.target)}
@@ -33,6 +21,21 @@ def make(made: build.Build) -> list[pathlib.Path]:
         "--output", path, cwd=build.ROOT, env=environment,
     )
     return [path]
+
+
+def placed_files(program: pathlib.Path, folder: pathlib.Path) -> dict[str, tuple[bytes, int]]:
+    """The files where Debian has them, except for those that cargo-deb writes itself."""
+    placed = {}
+    for path, (content, mode) in build.shared_files(program, folder).items():
+        if path == "share/zsh/site-functions/_planwright":
+            path = "share/zsh/vendor-completions/_planwright"
+        elif path.startswith("share/man/"):
+            path, content = f"{path}.gz", build.gzipped(content)
+        elif path.startswith("share/doc/planwright/"):
+            continue
+        placed[f"usr/{path}"] = (content, mode)
+    placed["usr/lib/systemd/system/planwright.service"] = (unit(), 0o644)
+    return placed
 
 
 def unit() -> bytes:

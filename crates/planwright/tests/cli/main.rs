@@ -42,6 +42,7 @@ mod inbox;
 mod mcp;
 mod mcp_servers;
 mod memory;
+mod packages;
 mod paused;
 mod plan_queries;
 mod projects;
