@@ -28,7 +28,7 @@ HOME = "/home/ada"
 # What Planwright keeps stays behind, and nothing else.
 DATA = (f"{HOME}/.local/share/planwright", "/var/lib/planwright")
 # Logs and caches of package managers, and what useradd writes beside its files.
-NOT_OURS = ("/var/log/", "/var/lib/dpkg/", "/var/cache/", f"{HOME}/.npm", f"{HOME}/.cache", "/root/", "/packages", "/results", "/tmp/", "/run/")
+NOT_OURS = ("/var/log/", "/var/lib/dpkg/", "/var/cache/", f"{HOME}/.npm", f"{HOME}/.cache", "/root/", "/packages", "/results", "/run/")
 BESIDE = ("/etc/passwd-", "/etc/shadow-", "/etc/group-", "/etc/gshadow-", "/etc/subuid-", "/etc/subgid-")
 
 
@@ -92,7 +92,9 @@ class Root:
             if inside in ("/proc", "/dev", "/sys"):
                 folders.clear()
                 continue
-            found.update(os.path.join(inside, name) for name in files + folders)
+            # Folders of package managers stay when they are empty.
+            named = [name for name in folders if "planwright" in name]
+            found.update(os.path.join(inside, name) for name in files + named if not name.endswith(".pyc"))
         return found
 
 
