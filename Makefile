@@ -46,6 +46,16 @@ test-attacks: toolchain ## Make every attack on approval as root and as an ordin
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
 	@scripts/build-dashboard
 
+.PHONY: dist dist-twice test-dist
+dist: toolchain ## Build every package into target/packages (docs/packages.md): archive, Debian, wheel, npm, container, bundle; installs what is missing. KINDS="archive npm" builds these alone
+	@scripts/dist $(KINDS)
+
+dist-twice: toolchain ## Build every package twice, in two folders, and compare them byte by byte
+	@scripts/dist-twice $(KINDS)
+
+test-dist: ## Install the packages of `make dist` into bare Debians without a network, use them and remove them; writes docs/packages.md; as root
+	@scripts/test-dist $(ONLY)
+
 check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, actionlint, cargo-machete and cargo-deny into the build folder
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings

@@ -3926,7 +3926,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "version": "0.1.0",
+                         *       "version": "0.2.0",
                          *       "commit": "1171f02c94c7",
                          *       "commitDate": "2026-03-01",
                          *       "startedAt": "2026-03-01T12:00:00Z",

@@ -47,6 +47,7 @@ mod mcp;
 mod mcp_servers;
 mod memory;
 mod overview;
+mod packages;
 mod paused;
 mod plan_queries;
 mod projects;
