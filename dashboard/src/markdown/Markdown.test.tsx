@@ -39,7 +39,8 @@ interface Plant {
   shows: string;
 }
 
-const PLANTS = JSON.parse(readFileSync("../crates/core/src/plan/hidden/plants.json", "utf8")) as Plant[];
+const read = (name: string) => JSON.parse(readFileSync(`../crates/core/src/plan/hidden/${name}.json`, "utf8")) as Plant[];
+const PLANTS = [...read("plants"), ...read("placed")];
 
 test.each(PLANTS)("$name: what is planted is in the text, at its place", ({ markdown, shows }) => {
   const { container } = render(<Markdown text={`Before.\n\n${markdown}\n\nAfter.`} />);
