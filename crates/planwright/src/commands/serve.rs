@@ -73,7 +73,7 @@ struct Ready {
 /// What runs beside the server.
 struct BackgroundServices {
     bot: Option<TelegramBot>,
-    notifier: Option<Notifier>,
+    notifier: Notifier,
 }
 
 async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
@@ -131,21 +131,16 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
-/// `None` if nothing is set up that could be told.
 fn notifier(
     context: &Context,
     options: NotifyOptions,
     bot: Option<&TelegramBot>,
     public_url: Option<String>,
-) -> Result<Option<Notifier>, Failure> {
-    let is_set_up = bot.is_some() || options.webhook.is_some() || options.ntfy.is_some() || options.email.is_some();
-    if !is_set_up && options.to.is_empty() && options.escalate_to.is_empty() {
-        return Ok(None);
-    }
+) -> Result<Notifier, Failure> {
     let owner = AgentOptions::of_this_process().owner;
     let options = NotifyOptions { public_url, owner, ..options };
-    let notifier = Notifier::new(context.engine.clone(), context.ledger.clone(), options, bot.map(TelegramBot::cards));
-    notifier.map(Some).map_err(Failure::usage)
+    Notifier::new(context.engine.clone(), context.ledger.clone(), options, bot.map(TelegramBot::cards))
+        .map_err(Failure::usage)
 }
 
 fn telegram_bot(
@@ -177,9 +172,7 @@ async fn serve(
     if let Some(bot) = beside.bot {
         tokio::spawn(bot.run(shutdown.clone()));
     }
-    if let Some(notifier) = beside.notifier {
-        tokio::spawn(notifier.run(shutdown.clone()));
-    }
+    tokio::spawn(beside.notifier.run(shutdown.clone()));
     let running = tokio::spawn(server.run(shutdown.clone()));
     announcement.print_ready().await;
     logging::release();
