@@ -97,7 +97,7 @@ mod tests {
     fn a_slow_answer_is_no_step() {
         let (start, mut seen) = (Instant::now(), Readings::default());
         let at = |seconds| start + Duration::from_secs(seconds);
-        let time = |seconds| Timestamp::from_second(1_900_000_000 + seconds).unwrap();
+        let time = |seconds: i64| Timestamp::from_second(1_900_000_000 + seconds).unwrap();
         let readings = [(0, 0, 10), (11, 40, 41), (12, 13, 41), (42, 43, 43)];
         for (asked, shown, answered) in readings {
             let reading = Reading { time: time(shown), asked: at(asked), answered: at(answered) };
