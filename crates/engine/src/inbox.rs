@@ -110,8 +110,8 @@ impl Inbox {
         Ok((runs, damaged))
     }
 
-    /// Keeps which MCP servers are configured where the calls of the session are made, each with its command. The program that was started last is the
-    /// one that counts: only it knows what its command line names.
+    /// Keeps which MCP servers are configured where the calls of the session are made, each with its command. The program that
+    /// was started last is the one that counts: only it knows what its command line names.
     pub async fn record_servers(&self, session: &SessionIdentity, servers: &ConfiguredServers) -> LedgerResult<()> {
         let (key, body) = (servers_key(session), serde_json::json!(servers).to_string());
         let before = self.ledger.keyed_record(&key).await?;

@@ -195,8 +195,8 @@ impl Drop for ProgramHandle {
     }
 }
 
-/// The file of a program as an absolute path, and the `PATH` that it was looked for in: the given one, that of this process or, without
-/// any, the usual one. A relative path begins in the folder.
+/// The file of a program as an absolute path, and the `PATH` that it was looked for in: the given one, that of this process or,
+/// without any, the usual one. A relative path begins in the folder.
 pub fn locate_program(name: &str, folder: &Path, path: Option<&str>) -> Result<(String, String), SandboxError> {
     let own = || std::env::var("PATH").ok();
     let path = path.map(str::to_owned).or_else(own).unwrap_or_else(|| DEFAULT_PATH.to_owned());

@@ -57,8 +57,8 @@ fn is_led_elsewhere(path: &Path, own: &[PathBuf]) -> bool {
     path.ancestors().any(|part| part.is_symlink() && is_own(part))
 }
 
-/// The variables of a program. It looks for other programs where it was found itself. Without a network, programs that load packages say at once what they miss, and do not try for a
-/// minute.
+/// The variables of a program. It looks for other programs where it was found itself. Without a network, programs that load packages
+/// say at once what they miss, and do not try for a minute.
 pub(crate) fn environment(has_network: bool, path: &str, configured: &[(String, String)]) -> Vec<(String, String)> {
     let offline =
         [("npm_config_offline", "true"), ("UV_OFFLINE", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));

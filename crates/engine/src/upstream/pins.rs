@@ -12,7 +12,8 @@ pub struct PinnedServer {
     /// Grows with every change of the row.
     pub revision: u64,
     pub accepted: Option<AcceptedTools>,
-    /// The command or address that offered what was accepted. `None` if the store did not keep it then, so that it is accepted of none.
+    /// The command or address that offered what was accepted. `None` if the store did not keep it then: it is
+    /// accepted of none.
     pub accepted_command: Option<Digest>,
     /// What the server offered last.
     pub offered: Option<OfferedTools>,
