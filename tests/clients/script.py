@@ -189,9 +189,9 @@ class CompactedScript(Script):
             position = self.position(conversation)
             if self.pauses and position > self.long_after:
                 self.is_long = True
-                return Reply(text=PAUSED)
+                return Reply(text=PAUSED, tokens=950_000)
             reply = self.reply(conversation, position)
             if not self.pauses and position == self.long_after:
                 self.is_long = True
-                reply.tokens = 600_000
+                reply.tokens = 950_000
             return reply
