@@ -141,7 +141,7 @@ class SpokenScript(Script):
 # What a plan that Planwright brings back begins with.
 BROUGHT_BACK = "Planwright keeps this plan"
 # How clients ask for a summary.
-SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|context limit was reached")
+SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|summarize the conversation history")
 
 
 class CompactedScript(Script):
