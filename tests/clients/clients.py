@@ -235,6 +235,11 @@ def prepare_goose(stage, address):
     }
 
 
+def long_goose_command(prompt):
+    """goose looks at the length when a message begins, so a second one goes on with the conversation."""
+    return f"goose run -n work -t {shlex.quote(prompt)}; goose run -n work -r -t Continue."
+
+
 def goose_command(prompt):
     return f"goose run --no-session -t {shlex.quote(prompt)}"
 
@@ -341,6 +346,7 @@ CLIENTS = {
             read=("shell", lambda path: {"command": f"cat {shlex.quote(path)}"}),
             delegate=lambda task: [("delegate", {"instructions": task})],
             hooks_of_sub_agents=False,
+            long_command=long_goose_command,
             tells_results=False,
             hints=False,
         ),

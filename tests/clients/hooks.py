@@ -213,7 +213,6 @@ def native(stage, client, seen):
     """The client's own plan mode proposes a plan; a person asks for changes, and approves the second version."""
     stage.install(client)
     stage.record_hooks(client)
-    os.makedirs(f"{stage.home}/.claude/plans", exist_ok=True)  # XXX
     file = f"{stage.project}/moved.txt"
 
     def decide(version, line):

@@ -155,7 +155,7 @@ def compaction(stage, client, seen):
     if not client.brings_back:
         steps.append(Step("plan_get", {}, seen=seen.result("`plan_get` brings the plan back", canary, "EXECUTING")))
     steps.append(Step("plan_progress", {"step": "2", "status": "done"}, seen=seen.result("the last report completes the plan", "COMPLETED")))
-    script = CompactedScript(steps, 3, canary, pauses=client.name == "claude-code", notes=notes)
+    script = CompactedScript(steps, 3, canary, pauses=client.name in ("claude-code", "goose"), notes=notes)
     wrong = stage.run(client, script, client.long_command)
     seen.nothing_wrong("the conversation goes through", wrong)
     seen.that("the client shortened the conversation", script.summaries > 0, f"{script.summaries}")
@@ -239,7 +239,7 @@ SCENARIOS = [
     (collect, ALL, ["separate"]),
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
-    (compaction, ["claude-code", "codex", "opencode"], ["separate"]),
+    (compaction, ["claude-code", "codex", "opencode", "gemini", "goose"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
     (hooks.closed, WITH_CODE, ["separate"]),
     (hooks.spellings, WITH_CODE, ["separate"]),

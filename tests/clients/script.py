@@ -141,7 +141,7 @@ class SpokenScript(Script):
 # What a plan that Planwright brings back begins with.
 BROUGHT_BACK = "Planwright keeps this plan"
 # How clients ask for a summary.
-SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|context limit was reached")
+SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|summarize the conversation history")
 
 
 class CompactedScript(Script):
@@ -189,9 +189,9 @@ class CompactedScript(Script):
             position = self.position(conversation)
             if self.pauses and position > self.long_after:
                 self.is_long = True
-                return Reply(text=PAUSED)
+                return Reply(text=PAUSED, tokens=950_000)
             reply = self.reply(conversation, position)
             if not self.pauses and position == self.long_after:
                 self.is_long = True
-                reply.tokens = 600_000
+                reply.tokens = 950_000
             return reply

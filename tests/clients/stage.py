@@ -15,7 +15,7 @@ from terminal import Terminal
 
 PASSPHRASE = "correct horse battery staple"
 # A client that talks to a scripted model is done in seconds; this bounds one that hangs.
-CLIENT_SECONDS = 240
+CLIENT_SECONDS = 600
 # Stands before the program in a client's hooks, and keeps what passes.
 RECORDER = """#!/bin/sh
 name={file}.$$

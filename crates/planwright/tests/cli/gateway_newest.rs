@@ -49,6 +49,13 @@ fn results_of_an_older_server_have_a_type_for_a_client_of_the_newest_protocol() 
     for (method, params) in [
         ("resources/read", json!({ "uri": "planwright://upstream/books/book://one" })),
         ("prompts/get", json!({ "name": "books__review", "arguments": { "title": "Momo" } })),
+        (
+            "completion/complete",
+            json!({
+                "ref": { "type": "ref/prompt", "name": "books__review" },
+                "argument": { "name": "title", "value": "Mo" },
+            }),
+        ),
     ] {
         let answer = client.ask(method, newest(params, &json!({})));
         assert_eq!(answer["result"]["resultType"], "complete", "{method}: {answer}");
