@@ -26,9 +26,15 @@ function connect() {
 function ask({ answers }) {
   const plan = /^\/p\/([^/]+)$/.exec(pathname)?.[1];
   if (plan === undefined) return;
-  for (const path of [`/api/plans/${plan}`, `/api/plans/${plan}/review`, "/api/approvers"]) answers.set(path, fetch(path, { credentials: "same-origin" }));
+  for (const path of [`/api/plans/${plan}`, `/api/plans/${plan}/review`]) answers.set(path, read(path));
   const shown = answers.get(`/api/plans/${plan}`).then((answer) => (answer.ok ? answer.clone().json() : undefined));
   shown.then((found) => found && setTimeout(() => show(found), Math.max(0, 1_000 - performance.now()))).catch(() => undefined);
+}
+
+/** Read to its end, also if no one takes it: a connection is not kept for it. */
+async function read(path) {
+  const answer = await fetch(path, { credentials: "same-origin" });
+  return new Response(await answer.arrayBuffer(), answer);
 }
 
 /** Only where the scripts are still under way. Letters that cannot be seen are written out. */
