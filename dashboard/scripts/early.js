@@ -26,9 +26,15 @@ function connect() {
 function ask({ answers }) {
   const plan = /^\/p\/([^/]+)$/.exec(pathname)?.[1];
   if (plan === undefined) return;
-  for (const path of [`/api/plans/${plan}`, `/api/plans/${plan}/review`, "/api/approvers"]) answers.set(path, fetch(path, { credentials: "same-origin" }));
+  for (const path of [`/api/plans/${plan}`, `/api/plans/${plan}/review`]) answers.set(path, read(path));
   const shown = answers.get(`/api/plans/${plan}`).then((answer) => (answer.ok ? answer.clone().json() : undefined));
   shown.then((found) => found && setTimeout(() => show(found), Math.max(0, 1_000 - performance.now()))).catch(() => undefined);
+}
+
+/** Read to its end, also if no one takes it: a connection is not kept for it. */
+async function read(path) {
+  const answer = await fetch(path, { credentials: "same-origin" });
+  return new Response(await answer.arrayBuffer(), answer);
 }
 
 /** Only where the scripts are still under way. Letters that cannot be seen are written out. */
@@ -36,7 +42,7 @@ function show({ title, version, markdown }) {
   const boot = document.querySelector(".boot");
   const isHere = performance.getEntriesByType("resource").some(({ name }) => /\/base-[^/]+\.js$/.test(name));
   if (!boot || isHere || !markdown) return;
-  const written = (text) => text.replace(/(?![\n\t])(?!(?<=\p{Extended_Pictographic}\ufe0f?)\u200d)[\p{Cc}\p{Cf}]/gu, (letter) => `⟦U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
+  const written = (text) => text.replace(/(?![\n\t])(?!(?<=\p{Extended_Pictographic}\ufe0f?)\u200d)[\p{Cc}\p{Cf}⟦]/gu, (letter) => `⟦U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
   const add = (name, className, text) => boot.append(Object.assign(document.createElement(name), { className, textContent: written(text), dir: "auto" }));
   boot.classList.add("boot-plan");
   add("p", "boot-name", title ?? "");

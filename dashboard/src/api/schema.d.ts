@@ -7388,7 +7388,7 @@ export interface components {
         UndeliveredNotification: {
             /** Format: int32 */
             attempts: number;
-            /** @description `telegram`, `desktop`, `webhook` or `email`. */
+            /** @description `telegram`, `desktop`, `webhook`, `ntfy`, `email` or `push`. */
             channel: string;
             /** @description Whether it is not tried again. */
             givenUp: boolean;
