@@ -353,7 +353,7 @@ fn ask_permission(world: &mut World) {
     let (arguments, reason) = (serde_json::json!({ "command": "rm -r bin" }), "commands are asked".to_owned());
     let permits = PermittedCalls::Command { line: "rm -r bin".to_owned() };
     let always = Some(Box::new(StandingRule { permits, place: RulePlace::Everywhere }));
-    let subject = CallToPermit { tool: "run_command".to_owned(), arguments, reason, always };
+    let subject = CallToPermit { tool: "run_command".to_owned(), arguments, reason, paths: Vec::new(), always };
     let subject = AskSubject::Permission(subject);
     let _ = world.agent(Command::Turn(TurnCommand::Ask { turn, call, subject }));
 }

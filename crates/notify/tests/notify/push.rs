@@ -152,7 +152,7 @@ async fn a_push_has_the_title_and_nothing_more_and_only_the_browser_reads_it() {
     assert_eq!(taken.len(), 2);
     for browser in [&one, &other] {
         let read: Vec<_> = taken.iter().filter_map(|(_, body)| browser.read(body)).collect();
-        assert_eq!(read, [expected.clone()], "each reads its own");
+        assert_eq!(read, std::slice::from_ref(&expected), "each reads its own");
     }
     for (headers, body) in &taken {
         assert_eq!(
@@ -348,7 +348,7 @@ async fn a_browser_has_one_subscription_and_what_is_none_is_refused() {
     assert_eq!(again, first, "sent again it changes nothing");
     let moved = NewPushSubscription { endpoint: format!("{}/send/elsewhere", service.url), ..as_new(&first) };
     let moved = push(&world).add(moved, world.now()).await.unwrap();
-    assert_eq!(push(&world).list().await.unwrap(), [moved.clone()]);
+    assert_eq!(push(&world).list().await.unwrap(), std::slice::from_ref(&moved));
     for wrong in [
         NewPushSubscription { endpoint: "file:///etc/passwd".to_owned(), ..as_new(&first) },
         NewPushSubscription { p256dh: "AAAA".to_owned(), ..as_new(&first) },

@@ -250,7 +250,7 @@ fn without_command(stored: Option<&GuardedSettings>) -> Option<String> {
 /// What this process sets differently from the store, for people. The stored values count.
 pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
     let differs = |(key, value): &(&String, &String)| match key.as_str() {
-        ACCESS | TRUST => items(Some(value)).any(|entry| !items(stored.get(key)).any(|known| known == entry)),
+        ACCESS | TRUST => items(Some(value)).any(|entry| !items(stored.get(*key)).any(|known| known == entry)),
         _ => stored.get(*key) != Some(*value),
     };
     let told = |(key, value): (&String, &String)| {

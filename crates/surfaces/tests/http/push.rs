@@ -19,7 +19,7 @@ pub(crate) fn subscription(place: &str) -> String {
 
 impl World {
     /// A request of our own page in a browser.
-    fn from_page(&self, what: &str, cookie: &str) -> Ask {
+    fn page_request(&self, what: &str, cookie: &str) -> Ask {
         let origin = format!("http://{}", self.address);
         self.ask(what).header("User-Agent", FIREFOX).header("Origin", &origin).cookie(cookie)
     }
@@ -38,14 +38,14 @@ async fn a_signed_in_browser_gets_pushes_until_it_signs_out() {
     let world = World::new().await;
     let cookie = world.cookie().await;
     for _ in 0..2 {
-        let added = world.send(world.from_page("POST /api/push", &cookie).json(&subscription("1"))).await;
+        let added = world.send(world.page_request("POST /api/push", &cookie).json(&subscription("1"))).await;
         assert_eq!(added.status, 200, "{added:?}");
         let added = added.json();
         assert_eq!((&added["name"], &added["current"]), (&"Firefox on Linux".into(), &true.into()));
         assert!(!added.to_string().contains("push.example.org"), "the address stays here: {added}");
     }
     assert_eq!(world.pushed().await.len(), 1);
-    let out = world.send(world.from_page("POST /api/logout", &cookie).json("{}")).await;
+    let out = world.send(world.page_request("POST /api/logout", &cookie).json("{}")).await;
     assert_eq!(out.status, 200, "{out:?}");
     assert!(world.pushed().await.is_empty());
 }
@@ -54,8 +54,8 @@ async fn a_signed_in_browser_gets_pushes_until_it_signs_out() {
 async fn a_browser_that_is_signed_out_elsewhere_gets_no_more_pushes() {
     let world = World::new().await;
     let cookie = world.cookie().await;
-    world.send(world.from_page("POST /api/push", &cookie).json(&subscription("1"))).await;
-    let clients = world.send(world.from_page("GET /api/clients", &cookie)).await.json();
+    world.send(world.page_request("POST /api/push", &cookie).json(&subscription("1"))).await;
+    let clients = world.send(world.page_request("GET /api/clients", &cookie)).await.json();
     let id = clients["clients"][0]["id"].as_str().unwrap();
     assert_eq!(world.send(world.allowed(&format!("DELETE /api/clients/{id}"))).await.status, 204);
     assert!(world.pushed().await.is_empty());
@@ -69,7 +69,7 @@ async fn a_program_with_the_token_subscribes_nothing() {
     assert!(world.pushed().await.is_empty());
     for wrong in [r#"{}"#, r#"{"endpoint":"https://x","keys":{"p256dh":"AAAA","auth":"AAAA"}}"#] {
         let cookie = world.cookie().await;
-        let refused = world.send(world.from_page("POST /api/push", &cookie).json(wrong)).await;
+        let refused = world.send(world.page_request("POST /api/push", &cookie).json(wrong)).await;
         refused.assert_problem(400, "INVALID_ARGUMENT");
     }
 }
@@ -81,16 +81,16 @@ async fn a_browser_that_may_be_the_agents_neither_gets_pushes_nor_ends_those_of_
     let world = World::with(|options| engine = Some(options.agent.engine().clone())).await;
     let engine = engine.unwrap();
     let (person, other) = (world.cookie().await, world.cookie().await);
-    let added = world.send(world.from_page("POST /api/push", &person).json(&subscription("1"))).await.json();
+    let added = world.send(world.page_request("POST /api/push", &person).json(&subscription("1"))).await.json();
     let id = added["id"].as_str().unwrap();
     ask_for_a_person(&engine).await;
-    let asked = world.from_page("POST /api/push", &other).json(&subscription("2"));
+    let asked = world.page_request("POST /api/push", &other).json(&subscription("2"));
     world.send(asked).await.assert_problem(403, "POLICY_DENIED");
-    let ended = world.from_page(&format!("DELETE /api/push/{id}"), &other);
+    let ended = world.page_request(&format!("DELETE /api/push/{id}"), &other);
     world.send(ended).await.assert_problem(403, "POLICY_DENIED");
     assert_eq!(world.pushed().await.len(), 1);
     // Its own pushes every browser may end.
-    let own = world.from_page(&format!("DELETE /api/push/{id}"), &person);
+    let own = world.page_request(&format!("DELETE /api/push/{id}"), &person);
     assert_eq!(world.send(own).await.status, 204);
     assert!(world.pushed().await.is_empty());
 }
