@@ -20,8 +20,8 @@ TITLES = {
     "compaction": (
         "Compaction",
         "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan and the workbook back afterwards; the summary "
-        "contains nothing of them. In opencode the plugin puts them into the request for the summary, and the model copies it. Gemini CLI and goose shorten no conversation "
-        "within one prompt without a screen, so it was not seen there; no hook of theirs runs then, and their agents call `plan_get`.",
+        "contains nothing of them. In opencode the plugin puts them into the request for the summary, and the model copies it. No hook of Gemini CLI and goose brings anything back, "
+        "so their agents call `plan_get`; goose shortens a conversation when the next message begins.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "closed": (
