@@ -7,6 +7,7 @@
 //! - [`local`]: commands of the terminal chat itself
 //! - [`session_models`]: the models that a person chose for sessions
 //! - [`alert`]: the bell
+//! - [`known_arguments`]: the sessions and plans that complete a line
 //! - [`editor`]: the line that is being typed
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`elsewhere`]: what other processes decide while the person is at the prompt
@@ -26,6 +27,7 @@ pub(crate) mod conversation;
 mod editor;
 mod elsewhere;
 mod keyboard;
+mod known_arguments;
 pub(crate) mod lines;
 mod local;
 pub(crate) mod output;

@@ -26,7 +26,7 @@ impl History {
             for sealed in &page {
                 let Ok(entry) = serde_json::from_str::<Entry>(&sealed.body) else { continue };
                 if let Event::Turn { event: TurnEvent::ModelReplied { reply, .. }, .. } = &entry.event {
-                    let so_far = usage.entry(entry.by.name.to_string()).or_default();
+                    let so_far = usage.entry(entry.by.name.clone()).or_default();
                     *so_far = *so_far + reply.usage;
                 }
             }

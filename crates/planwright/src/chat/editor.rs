@@ -20,6 +20,7 @@ use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use super::elsewhere::Elsewhere;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
+use super::known_arguments::KnownArguments;
 use super::short_answers::{self, ShortAnswer};
 use super::{LEAVING, lines, local};
 use crate::failure::Failure;
@@ -96,7 +97,12 @@ impl LineEditor {
             .build();
         let mut editor = Editor::with_config(config).map_err(unusable)?;
         let line = CurrentLine::default();
-        editor.set_helper(Some(Commands { line: line.clone(), waits: true, offered: Vec::new() }));
+        editor.set_helper(Some(Commands {
+            line: line.clone(),
+            waits: true,
+            offered: Vec::new(),
+            arguments: KnownArguments::default(),
+        }));
         // The first time there is none yet.
         let _ = editor.load_history(&history);
         Ok(Self { editor: Some(editor), history, line, rest: Rest::default() })
@@ -107,10 +113,11 @@ impl LineEditor {
         rest::reads_keys()
     }
 
-    /// These letters stand for something from now on.
-    pub(super) fn offer(&mut self, offered: &[ShortAnswer]) {
+    /// These letters stand for something from now on, and these arguments complete a line.
+    pub(super) fn offer(&mut self, offered: &[ShortAnswer], arguments: KnownArguments) {
         if let Some(helper) = self.editor.as_mut().and_then(Editor::helper_mut) {
             helper.offered = offered.to_vec();
+            helper.arguments = arguments;
         }
     }
 
@@ -240,6 +247,7 @@ struct Commands {
     waits: bool,
     /// The letters that stand for something.
     offered: Vec<ShortAnswer>,
+    arguments: KnownArguments,
 }
 
 /// What Enter does with the letter that stands in the line. No key puts it into the line.
@@ -268,6 +276,7 @@ impl Completer for Commands {
         let leaving = LEAVING.iter().filter(|word| !typed.is_empty() && word.starts_with(typed));
         found.extend(leaving.map(|word| (*word).to_owned()));
         found.extend(local::completions(typed));
+        found.extend(self.arguments.completions(typed));
         Ok((at - typed.len(), found))
     }
 }

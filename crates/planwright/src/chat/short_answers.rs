@@ -101,7 +101,7 @@ pub(super) fn answer(letter: char, label: &str, command: String, words: WordsAft
     ShortAnswer { letter, label: label.to_owned(), command, words }
 }
 
-/// WordsAfter in capitals stand for the person's own.
+/// Words in capitals stand for the person's own.
 fn without_capitals(command: &str) -> String {
     let is_own = |word: &&str| !word.chars().any(|c| c.is_lowercase() || c.is_ascii_digit() || c == '/');
     command.split(' ').filter(|word| !is_own(word)).collect::<Vec<_>>().join(" ")

@@ -17,6 +17,7 @@ use planwright_llm::Provider;
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
+use super::known_arguments::KnownArguments;
 use super::local;
 use super::session_models::{MakeAgent, SessionModels};
 use super::short_answers::{self, Meaning};
@@ -239,7 +240,8 @@ impl Talk {
         if !prefilled && let (None, false) = (line.why, line.text.is_empty()) {
             self.screen.print(&format!("{}\n", paint(&format!("Type it whole: {}…", line.text), DIM)))?;
         }
-        self.editor.offer(self.last.short_answers());
+        let arguments = KnownArguments::read(self.conversation.agent(), self.conversation.session()).await;
+        self.editor.offer(self.last.short_answers(), arguments);
         let prompt = prompt(&self.conversation).await;
         let _ = self.conversation.typing().pause();
         let begun = if prefilled { line.text.as_str() } else { "" };

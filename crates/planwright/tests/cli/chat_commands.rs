@@ -99,6 +99,25 @@ fn another_model_answers_in_this_session_also_in_the_next_chat() {
 }
 
 #[test]
+fn tab_completes_the_key_of_a_session_and_the_number_of_a_plan() {
+    let world = World::new();
+    world.run("chat --session unmistakable-key hello").done();
+    let provider = Provider::start(&[says("Hello.")]);
+    let mut terminal = chat(&world, &provider);
+    prompt(&mut terminal);
+    terminal.type_in("/plan on\r");
+    terminal.wait_for("Plan work is");
+    prompt(&mut terminal);
+    terminal.type_in("/plan show \t\r");
+    terminal.wait_for("COLLECTING");
+    prompt(&mut terminal);
+    terminal.type_in("/switch unmis\t\r");
+    terminal.wait_for("cli:unmistakable-key");
+    prompt(&mut terminal);
+    quit(terminal);
+}
+
+#[test]
 fn a_message_is_written_in_the_editor() {
     let world = World::new();
     let editor = world.write("editor.sh", "printf 'first line\\nsecond line\\n' > \"$1\"\n");
