@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::ask::AskSubject;
-use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::gateway::GatewayCallRecord;
 use planwright_core::turn::TurnInput;
 use planwright_engine::backoff::Backoff;
@@ -344,6 +344,7 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::TakeClientCall { .. },
         ) => 0,
         Command::Import(imported) => imported.content.size(),
+        Command::Session(SessionCommand::TakeTurn(turn)) => turn.said.len() + turn.replied.len(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),
         Command::Auto(command) => command.size(),
