@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use planwright_core::ask::AskSubject;
 use planwright_core::ask::CallToPermit;
-use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
+use planwright_core::command::{Command, DraftCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::gateway::GatewayCallRecord;
 use planwright_core::turn::TurnInput;
 use planwright_engine::backoff::Backoff;
@@ -348,6 +348,7 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::TakeClientCall { .. },
         ) => 0,
         Command::Import(imported) => imported.content.size(),
+        Command::Session(SessionCommand::TakeTurn(turn)) => turn.said.len() + turn.replied.len(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),
         Command::Auto(command) => command.size(),

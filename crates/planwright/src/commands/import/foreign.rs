@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use planwright_core::ids::RequestId;
 use planwright_core::legacy::{ForeignFile, ForeignPlan, ForeignPlans};
 use planwright_core::plan::PlanStatus;
 use planwright_core::policy::Limits;
@@ -15,6 +16,7 @@ use planwright_engine::ledger::LedgerError;
 use planwright_engine::workbook::NewWorkbook;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::{ImportStore, nothing};
 use crate::cli::{Global, ImportArgs};
@@ -233,6 +235,11 @@ impl ForeignReport {
             session: self.session.clone(),
             notes: vec!["the workbook of the session, with the task plan".to_owned()],
         };
+        let request = request(&found)?;
+        if context.ledger.find_request(&self.session, &request).await?.is_some() {
+            self.here.push(begun);
+            return Ok(());
+        }
         if self.run == ImportRun::Dry {
             begun.notes.push("unless the session has a workbook in work".to_owned());
             self.taken.push(begun);
@@ -240,7 +247,8 @@ impl ForeignReport {
         }
         context.engine.sessions().open(&self.session, &context.person).await?;
         let new = NewWorkbook::about(&title);
-        match context.engine.workbooks().adopt(&self.session, &context.person, &new, &found).await {
+        let workbooks = context.engine.as_request(request).workbooks();
+        match workbooks.adopt(&self.session, &context.person, &new, &found).await {
             Ok(outcome) if outcome.is_new => self.taken.push(begun),
             Ok(_) => self.here.push(begun),
             Err(LedgerError::Refused(refusal)) => self.skipped.push((name, refusal.message)),
@@ -295,6 +303,16 @@ impl ForeignReport {
         }
         text
     }
+}
+
+/// The name under which these notes are adopted, so that the same ones are adopted once, also when their workbook is complete.
+fn request(notes: &Documents<Option<String>>) -> Result<RequestId, Failure> {
+    let mut hash = Sha256::new();
+    for which in DocumentKind::ALL {
+        hash.update(notes.get(which).as_deref().unwrap_or_default());
+        hash.update([0]);
+    }
+    Ok(RequestId::new(format!("planning-files-{}", &hex::encode(hash.finalize())[..32]))?)
 }
 
 /// The folder with the notes: the project, or that of the plan that is active where there are several.
