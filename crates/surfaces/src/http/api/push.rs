@@ -95,7 +95,7 @@ async fn list(State(app): State<App>, client: Client) -> ApiResult<Json<PushView
 #[utoipa::path(post, path = "/api/push", tag = "server", request_body = PushSubscriptionBody,
     responses((status = 200, description = "It gets pushes", body = PushSubscriptionView, example = json!(example()["subscriptions"][0])),
         (status = 403, description = "The caller is no browser, or it may be an agent", body = ProblemBody),
-        (status = 429, description = "Many browsers get pushes already", body = ProblemBody)))]
+        (status = 413, description = "Many browsers get pushes already", body = ProblemBody)))]
 async fn add(
     State(app): State<App>,
     name: RequestContext,
