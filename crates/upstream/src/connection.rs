@@ -108,9 +108,11 @@ impl Connection {
                     return Err(OpenError::Failed(missing));
                 };
                 let given = program_access::of_program(&options.reach, sandbox);
-                let Some(Given { level, folder, access }) = given else {
+                let Some(Given { level, folder, mut access }) = given else {
                     return Err(OpenError::Failed("it is no program".to_owned()));
                 };
+                // It is found, and finds others, where the person accepted it, whatever `PATH` this process has.
+                access.readable.extend(std::env::split_paths(&located.path));
                 let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
                     name: located.file.clone(),
