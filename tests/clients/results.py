@@ -21,7 +21,7 @@ TITLES = {
         "Compaction",
         "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan and the workbook back afterwards; the summary "
         "contains nothing of them. In opencode the plugin puts them into the request for the summary, and the model copies it. No hook of Gemini CLI and goose brings anything back, "
-        "so their agents call `plan_get`; goose shortens a conversation when the next message begins.",
+        "so their agents call `plan_get`. goose shortens a conversation when the next message begins; Gemini CLI shortened none here, however long its model said that it is.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "closed": (
