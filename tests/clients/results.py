@@ -51,7 +51,7 @@ TITLES = {
     "native": (
         "The client's own plan mode",
         "The plan mode proposes a plan, a person asks for changes with `planwright plan revise`, and approves what is proposed next with `planwright plan approve`. "
-        "The plan of Codex is a message with `<proposed_plan>`; its plan mode itself cannot be switched on without its screen. opencode and goose have no plan mode "
+        "The plan of Codex is a message with `<proposed_plan>`, which its hook reads in every mode; here it is in its usual mode. opencode and goose have no plan mode "
         "whose plan a hook is given.",
     ),
     "notes": (
