@@ -21,7 +21,7 @@ TITLES = {
         "Compaction",
         "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan and the workbook back afterwards; the summary "
         "contains nothing of them. In opencode the plugin puts them into the request for the summary, and the model copies it. No hook of Gemini CLI and goose brings anything back, "
-        "so their agents call `plan_get`; goose shortens a conversation when the next message begins.",
+        "so their agents call `plan_get`. goose shortens a conversation when the next message begins; Gemini CLI shortened none here, however long its model said that it is.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "closed": (
@@ -51,7 +51,7 @@ TITLES = {
     "native": (
         "The client's own plan mode",
         "The plan mode proposes a plan, a person asks for changes with `planwright plan revise`, and approves what is proposed next with `planwright plan approve`. "
-        "The plan of Codex is a message with `<proposed_plan>`; its plan mode itself cannot be switched on without its screen. opencode and goose have no plan mode "
+        "The plan of Codex is a message with `<proposed_plan>`, which its hook reads in every mode; here it is in its usual mode. opencode and goose have no plan mode "
         "whose plan a hook is given.",
     ),
     "notes": (

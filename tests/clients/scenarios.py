@@ -239,7 +239,7 @@ SCENARIOS = [
     (collect, ALL, ["separate"]),
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
-    (compaction, ["claude-code", "codex", "opencode", "gemini", "goose"], ["separate"]),
+    (compaction, ["claude-code", "codex", "opencode", "goose"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
     (hooks.closed, WITH_CODE, ["separate"]),
     (hooks.spellings, WITH_CODE, ["separate"]),
