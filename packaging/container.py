@@ -57,7 +57,7 @@ def assemble(made: build.Build, folder: pathlib.Path, base: pathlib.Path) -> pat
         "--label", f"org.opencontainers.image.version={made.version}", "--label", "org.opencontainers.image.licenses=Apache-2.0",
         "planwright",
     )
-    buildah("commit", "--quiet", "--format", "oci", "--omit-history", "--timestamp", made.epoch, "planwright", f"oci:{layout}:{made.version}")
+    buildah("commit", "--quiet", "--format", "oci", "--disable-compression=false", "--omit-history", "--timestamp", made.epoch, "planwright", f"oci:{layout}:{made.version}")
     buildah("rm", "planwright")
     return layout
 

@@ -121,6 +121,8 @@ def use(root: Root, result: Result, planwright: list[str], user: str = "ada", en
         if status != "ok":
             result.problems.append(f"{name}: {status or 'not reached'}: {text(f'{name}.stderr').strip()[-600:]}")
     result.version = text("version").strip().removeprefix("planwright ")
+    if not result.version.startswith(f"{build.workspace_version()} "):
+        result.problems.append(f"--version says {result.version}, and Cargo.toml {build.workspace_version()}")
     answered = [json.loads(line) for line in text("tools").splitlines() if line.startswith("{")]
     for answer in answered:
         if answer.get("id") == 1:
