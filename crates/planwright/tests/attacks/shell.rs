@@ -161,9 +161,9 @@ impl Drop for Shell {
     }
 }
 
-/// Waits for something that another process does. A minute without it is a failure.
+/// Waits for something that another process does. Five minutes without it are a failure: the machine may be busy with other programs.
 pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    for _ in 0..6000 {
+    for _ in 0..30_000 {
         if let Some(found) = look() {
             return Some(found);
         }
