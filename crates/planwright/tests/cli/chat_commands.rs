@@ -123,7 +123,7 @@ fn a_message_is_written_in_the_editor() {
     let editor = world.write("editor.sh", "printf 'first line\\nsecond line\\n' > \"$1\"\n");
     let editor = format!("sh {}", editor.display());
     let provider = Provider::start(&[says("Read.")]);
-    let variables = [&provider.variables()[..], &[("EDITOR", editor.as_str()), ("VISUAL", "")]].concat();
+    let variables = [&provider.variables()[..], &[("EDITOR", editor.as_str()), ("VISUAL", "")][..]].concat();
     let line = format!("stty cols 100 rows 30; exec {} chat --session {SESSION}", env!("CARGO_BIN_EXE_planwright"));
     let mut terminal = Terminal::start_with(&world, &line, &variables);
     prompt(&mut terminal);
