@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ KINDS = {
 
 # What the program may have, in bytes.
 MOST = 60 * 1000 * 1000
+# The newest version of glibc whose functions it may call.
+NEWEST_GLIBC = (2, 17)
 
 
 def main() -> None:
@@ -80,6 +83,10 @@ def check(made: build.Build) -> None:
         sys.exit(f"the program says {said}, and Cargo.toml {made.version}")
     if made.program.stat().st_size > MOST:
         sys.exit(f"the program has {made.program.stat().st_size:,} bytes, more than the {MOST:,} that it may have")
+    needed = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", made.program.read_bytes())
+    newest = max((int(major), int(minor)) for major, minor in needed)
+    if newest > NEWEST_GLIBC:
+        sys.exit(f"the program needs glibc {newest[0]}.{newest[1]}; scripts/build-program builds one for {NEWEST_GLIBC[0]}.{NEWEST_GLIBC[1]}")
 
 
 def write_checksums(out: pathlib.Path) -> None:
