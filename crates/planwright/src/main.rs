@@ -13,6 +13,7 @@
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
+//! - [`output_file`]: files for other programs, outside of the own folders
 //! - [`processes`]: which program an agent runs in, and whether a terminal belongs to a person
 //! - [`server_probe`]: asks whether a server answers at an address
 //! - `shown_act`: what a person reads before they sign that work starts

@@ -32,7 +32,9 @@ fn the_supervisor_of_a_closed_program_is_never_open() {
     }
     let home = tempfile::tempdir().unwrap();
     let program = home.path().join("tests");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // Another process writes it: a program that is open for writing here cannot be started while another test starts one.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success());
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(program);
     command.args(["--exact", "closed_memory::the_supervisor_of_a_closed_program_is_never_open", "--nocapture"]);
