@@ -256,7 +256,7 @@ def native_by_tool(tool, propose, command, first_calls):
             steps.append(Step(tool, last, before=before, seen=look))
         steps.append(Step(edit, arguments(file, "x\n"), seen=lambda text: seen.that("an edit passes afterwards", os.path.exists(file), text[:400])))
         script = Script(steps)
-        script.known_by = tool
+        script.known_by = ("plan_get", tool)
         return stage.run(client, script, command)
 
     return play
