@@ -204,6 +204,8 @@ def inbox(stage, client, seen):
     seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps), client.asking_command))
 
 
+# How clients answer a call that was denied, or whose question nobody answered.
+REFUSED_BY_CLIENT = re.compile("No person|permission request failed|denied|blocked|rejected|hook error", re.IGNORECASE)
 FIRST = "# Move the tables\n\n- [ ] copy the rows\n- [ ] drop the old table\n"
 SECOND = FIRST.replace("drop", "rename")
 WORDS = "rename the old table instead"
@@ -247,14 +249,14 @@ def native_by_tool(tool, propose, command, first_calls):
         steps = [Step(*one) for one in first_calls]
         for words, before, look in [
             (text, revise, returned),
-            (changed, approve, lambda answer: seen.that("the approved text passes", stage.plan()["status"] == "APPROVED" and "No person" not in answer, answer[:600])),
+            (changed, approve, lambda answer: seen.that("the approved text passes", stage.plan()["status"] == "APPROVED" and not REFUSED_BY_CLIENT.search(answer), answer[:600])),
         ]:
             earlier, last = propose(words)
             steps += [Step(*one) for one in earlier]
             steps.append(Step(tool, last, before=before, seen=look))
         steps.append(Step(edit, arguments(file, "x\n"), seen=lambda text: seen.that("an edit passes afterwards", os.path.exists(file), text[:400])))
         script = Script(steps)
-        script.known_by = tool
+        script.known_by = ("plan_get", tool)
         return stage.run(client, script, command)
 
     return play

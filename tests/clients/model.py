@@ -13,7 +13,7 @@ from conversation import Reply
 
 
 class ScriptedModel:
-    """`play` of the script gets the conversation of each request that offers the tool it is known by, and returns a `Reply`;
+    """`play` of the script gets the conversation of each request that offers a tool it is known by, and returns a `Reply`;
     `aside` gets the other ones and may return none."""
 
     def __init__(self, script, log):
@@ -73,7 +73,7 @@ class ScriptedModel:
                 return send(handler, 404, json.dumps({"error": {"message": f"no {path} here", "type": "not_found"}}))
             seen = read(body)
             self.requests.append(seen)
-            offered = seen.tool(self.script.known_by) or seen.deferred_tool(self.script.known_by)
+            offered = any(seen.tool(name) or seen.deferred_tool(name) for name in self.script.known_by)
             reply = self.script.play(seen) if offered else self.script.aside(seen) or side_request(body)
             name = body.get("model") or "scripted"
             whole, stream = write(reply, name, reply.tokens)

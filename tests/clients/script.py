@@ -27,8 +27,8 @@ class Script:
     """Plays its steps in order. The steps that are done are read from the conversation, so that a repeated request gets the
     same reply."""
 
-    # The tool by which the agent's conversation is known among the client's requests.
-    known_by = "plan_get"
+    # The tools by which the agent's conversation is known among the client's requests; one of them is offered.
+    known_by = ("plan_get",)
 
     def __init__(self, steps, known_names=None):
         self.steps = steps

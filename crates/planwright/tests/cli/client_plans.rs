@@ -93,12 +93,15 @@ impl PlanMode {
             ("claude-code", Some("PermissionRequest")) => match own["decision"]["behavior"].as_str() {
                 Some("allow") => {
                     assert_eq!(own["decision"]["updatedPermissions"][0]["type"], "setMode");
+                    assert!(own["decision"]["updatedInput"]["plan"].is_string(), "{answer}");
                     Reaction::Allowed
                 }
                 _ => Reaction::Back(words(&own["decision"]["message"])),
             },
             ("claude-code", Some("PreToolUse")) if own["permissionDecision"] == "allow" => {
                 assert!(words(&own["additionalContext"]).contains("plan_progress"));
+                // Without it Claude Code asks its person all the same.
+                assert!(own["updatedInput"]["plan"].is_string(), "{answer}");
                 Reaction::Allowed
             }
             ("claude-code" | "vscode", Some("PreToolUse")) => {
