@@ -1,6 +1,6 @@
 # `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate chaos docs clean help
+.PHONY: run chat demo test check bench fuzz simulate chaos docs clean help
 
 CARGO ?= cargo
 
@@ -15,9 +15,9 @@ chat: toolchain ## Build Planwright and talk to the agent in this terminal
 	@$(CARGO) build -p planwright
 	@$(CARGO) run --quiet -p planwright -- chat
 
-tour: toolchain ## Build Planwright and show the life of a plan
+demo: toolchain ## Build Planwright and show what an agent tries and what Planwright answers
 	@$(CARGO) build -p planwright
-	@$(CARGO) run --quiet -p planwright -- tour
+	@$(CARGO) run --quiet -p planwright -- demo
 
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
@@ -46,9 +46,20 @@ test-attacks: toolchain ## Make every attack on approval as root and as an ordin
 dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
 	@scripts/build-dashboard
 
+.PHONY: dist dist-twice test-dist
+dist: toolchain ## Build every package into target/packages (docs/packages.md): archive, Debian, wheel, npm, container, bundle; installs what is missing. KINDS="archive npm" builds these alone
+	@scripts/dist $(KINDS)
+
+dist-twice: toolchain ## Build every package twice, in two folders, and compare them byte by byte
+	@scripts/dist-twice $(KINDS)
+
+test-dist: ## Install the packages of `make dist` into bare Debians without a network, use them and remove them; writes docs/packages.md; as root
+	@scripts/test-dist $(ONLY)
+
 check: toolchain ## Formatting, lints, spelling and dependencies, as errors; installs typos, actionlint, cargo-machete and cargo-deny into the build folder
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps
 	$$(scripts/ensure-python-tool typos 1.51.1)
 	scripts/check-workflows
 	$$(scripts/ensure-cargo-tool cargo-machete 0.9.2)
@@ -85,8 +96,9 @@ simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SEC
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
 		$(CARGO) test --release -p planwright-agent --test simulation what_must_hold -- --nocapture
 
-docs: toolchain ## Write docs/configuration.md anew from the program's settings
+docs: toolchain ## Write docs/configuration.md anew from the program's settings, and the crates' documentation to target/doc/
 	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps
 
 CHAOS_SECONDS ?= 120
 

@@ -55,12 +55,13 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
     let own = own_folder(folder, "ours")?;
     let name: ServerName = "test".parse()?;
     let arguments = [script.display().to_string(), "plain".to_owned(), own.display().to_string()];
-    let options = UpstreamServerOptions {
+    let mut options = UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name.clone(),
         reach: Reach::Program {
             command: "python3".to_owned(),
             arguments: arguments.into(),
+            program: None,
             environment: Vec::new(),
             home: own.clone(),
             folder: own,
@@ -71,6 +72,7 @@ async fn accepted_tool(folder: &TempDir, script: &Path) -> anyhow::Result<(Upstr
         start_time: Duration::from_secs(30),
         call_time: Duration::from_secs(30),
     };
+    options.locate();
     let home = std::env::var_os("HOME").map(Into::into);
     let sandbox = Sandbox::new(SandboxOptions { home, ..SandboxOptions::default() });
     let client = UpstreamClient::new(vec![options], &sandbox);

@@ -5,7 +5,7 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build } from "vite";
+import { build, minify } from "vite";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -28,8 +28,7 @@ for (const path of await files(out)) {
 }
 
 /**
- * What a link in a notification leads to is asked for beside the scripts of every page, and not after them. It is a script of its own: the
- * content security policy allows none in the page.
+ * Adds the script that runs before those of every page: what a link in a notification leads to is asked for beside them, and not after them.
  */
 async function preloadRoutes({ output }) {
   const chunks = new Map(output.filter((one) => one.type === "chunk").map((chunk) => [chunk.fileName, chunk]));
@@ -47,13 +46,10 @@ async function preloadRoutes({ output }) {
     if (chunk === undefined) throw new Error(`${page} is no file of its own any more`);
     return [path, [...needed(chunk.fileName)].filter((name) => !entry.has(name)).map((name) => `/${name}`)];
   });
-  const script = `for (const [path, files] of ${JSON.stringify(routes)}) {
-  if (!new RegExp(path).test(location.pathname)) continue;
-  for (const href of files) document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", crossOrigin: "", href }));
-  break;
-}
-`;
-  const name = `assets/routes-${createHash("sha256").update(script).digest("base64url").slice(0, 8)}.js`;
+  const source = await readFile(new URL("early.js", import.meta.url), "utf8");
+  const { code } = await minify("early.js", `(() => {${source.replace("const ROUTES = [];", `const ROUTES = ${JSON.stringify(routes)};`)}})();`);
+  const script = `${code.trim()}\n`;
+  const name = `assets/early-${createHash("sha256").update(script).digest("base64url").slice(0, 8)}.js`;
   await writeFile(join(out, name), script);
   const page = join(out, "index.html");
   const html = await readFile(page, "utf8");

@@ -106,13 +106,22 @@ const EVERY = (): [name: string, path: string][] => [
   ["history", `/p/${plans["finished-1"]}?view=history`],
   ["raw", `/p/${plans["blog-move"]}?view=raw`],
   ["run", `/p/${plans["finished-1"]}/run/1`],
+  ["failed", `/p/${plans["failed-one"]}`],
+  ["asking", `/p/${plans["asking-one"]}`],
+  ["asking-chat", "/s/asking-one"],
   ["settings", "/settings"],
   ["missing", "/p/nothing"],
 ];
 
 test.runIf(process.env.PICTURES !== undefined)("every page", async () => {
   const folder = process.env.PICTURES ?? "";
-  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]] as const) {
+  // Last, so that the pictures of the documents do not have them: a plan that failed, and an agent that asks.
+  for (const [key, title, ...said] of [["failed-one", "What failed", "/plan on collect", "plan what fails"], ["asking-one", "The door", "/plan on build", "plan the door"]] as const) {
+    await talk(key, title, ...said);
+    const { digest } = await stack.api("GET", `/api/plans/${plans[key]}`);
+    await stack.api("POST", `/api/plans/${plans[key]}/approve`, { digest });
+  }
+  for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]] as const) {
     for (const colorScheme of ["light", "dark"] as const) {
       const { page, go, close } = await visit(stack, "/", { ...(width === 390 ? PHONE : { viewport: { width, height } }), colorScheme });
       for (const [name, path] of EVERY()) {

@@ -21,16 +21,21 @@ class Conversation:
     calls: list = field(default_factory=list)
     # The provider's id of each call, in the order of the calls.
     ids: list = field(default_factory=list)
+    # Whether the model calls its tools from JavaScript, as Codex has it for models it knows.
+    is_code: bool = False
 
     def tool(self, name):
         """The client's name of a tool: `plan_get` is `mcp__planwright__plan_get` in Claude Code."""
-        return shortest(self.tools, name)
+        found = shortest(self.tools, name)
+        # Tools of servers are not described there.
+        is_ours = name.startswith("plan_") or name == "init_plan"
+        return f"mcp__planwright__{name}" if found is None and is_ours and self.is_code else found
 
     def deferred_tool(self, name):
         """A tool that Claude Code only names, until the model has asked for it with `ToolSearch`."""
         if "ToolSearch" not in self.tools:
             return None
-        return shortest(re.findall(r"^mcp__\w+$", self.text(), re.MULTILINE), name)
+        return shortest(re.findall(r"^\w+$", self.text(), re.MULTILINE), name)
 
     def last(self, name):
         """The last answered call of a tool."""
@@ -59,7 +64,8 @@ class Reply:
 
     text: str = ""
     tool: str | None = None
-    arguments: dict | None = None
+    # A text for a tool of Codex that takes no JSON.
+    arguments: dict | str | None = None
     # How long the conversation is said to be, in tokens. Clients shorten a conversation that is too long.
     tokens: int = 100
 
@@ -125,6 +131,9 @@ def from_chat(body):
 
 def from_responses(body):
     conversation = Conversation([], [words(body.get("instructions"))])
+    for item in body.get("input") or []:
+        if isinstance(item, dict) and item.get("type") == "additional_tools":
+            code_tools(conversation, item["tools"])
     for tool in body.get("tools") or []:
         if tool.get("type") == "namespace":
             # Codex puts the tools of a server into a namespace; a call names both.
@@ -135,12 +144,33 @@ def from_responses(body):
     for item in [{"type": "message", "content": items}] if isinstance(items, str) else items:
         kind = item.get("type", "message")
         if kind in ("function_call", "custom_tool_call"):
-            made(conversation, item["call_id"], item["name"], item.get("arguments") or item.get("input"))
+            arguments = item.get("arguments") or item.get("input")
+            called = re.search(r"tools\.(\w+)\(", arguments) if item["name"] == "exec" else None
+            made(conversation, item["call_id"], called.group(1) if called else item["name"], arguments)
         elif kind in ("function_call_output", "custom_tool_call_output"):
             answered(conversation, item["call_id"], item["output"])
-        elif kind == "message":
+        elif kind in ("message", "agent_message"):
             conversation.texts.append(words(item.get("content")))
     return conversation
+
+
+def code_tools(conversation, namespaces):
+    """The tools of Codex's code mode: some are called as they are, the others from the JavaScript of `exec`."""
+    conversation.is_code = True
+    for namespace in namespaces:
+        for tool in namespace["tools"]:
+            if tool["name"] == "exec":
+                conversation.tools.extend(re.findall(r"^### `(\w+)`$", tool["description"], re.MULTILINE))
+            else:
+                conversation.tools.append(f"{namespace['name']}|{tool['name']}")
+
+
+def in_code(tool, arguments):
+    """The JavaScript that makes one call."""
+    return (
+        f"try {{ const result = await tools.{tool}({json.dumps(arguments)}); "
+        "text(typeof result === 'string' ? result : JSON.stringify(result)); } catch (error) { text(`error: ${error}`); }"
+    )
 
 
 def from_gemini(body):

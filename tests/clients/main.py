@@ -20,7 +20,9 @@ NOTES = """The suite calls tools, prompts and resources of a server that was mad
 (`tests/clients/suite_server.mjs`, on the TypeScript SDK) runs upstream of Planwright, and a small proxy (`tests/clients/suite_proxy.py`) takes off the prefix that the gateway
 gives to its names. A second one, `tests/clients/suite_newest.mjs`, has the tools of version 2026-07-28. The suite cannot send the access token; the proxy adds it. In `server-sse-polling` the proxy cuts the stream of the call, and Planwright resumes it.
 
-Gemini CLI and goose have no hook after a compaction: there the agent calls `plan_get`. Codex asks its person once to trust the hooks; here it is told to skip that.
+Codex asks its person once to trust the hooks; here it is told to skip that. The column *Codex, code mode* has a model that Codex knows (`gpt-6.1-sol`): such a
+model calls its tools from JavaScript, and has another tool for patches and other sub-agents. A cell is empty where the client has no such thing, for the reason above its table,
+or where another column shows the same.
 """
 
 
@@ -30,7 +32,7 @@ def plays():
         for client in (CLIENTS[name] for name in names):
             for require in policies:
                 yield (
-                    f"{client.name}.{play.__name__}.{require}",
+                    f"{client.key or client.name}.{play.__name__}.{require}",
                     play.__name__,
                     client.title,
                     require,

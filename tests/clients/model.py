@@ -11,17 +11,13 @@ import conversation
 import replies
 from conversation import Reply
 
-# A tool that every client has once Planwright is in its configuration.
-PLANWRIGHT = "plan_get"
-
 
 class ScriptedModel:
-    """`play` gets the conversation of each request that offers Planwright's tools and returns a `Reply`; `aside` gets the other
-    ones and may return none."""
+    """`play` of the script gets the conversation of each request that offers a tool it is known by, and returns a `Reply`;
+    `aside` gets the other ones and may return none."""
 
-    def __init__(self, play, aside, log):
-        self.play = play
-        self.aside = aside
+    def __init__(self, script, log):
+        self.script = script
         self.log = log
         self.failures = []
         self.requests = []
@@ -77,8 +73,8 @@ class ScriptedModel:
                 return send(handler, 404, json.dumps({"error": {"message": f"no {path} here", "type": "not_found"}}))
             seen = read(body)
             self.requests.append(seen)
-            offered = seen.tool(PLANWRIGHT) or seen.deferred_tool(PLANWRIGHT)
-            reply = self.play(seen) if offered else self.aside(seen) or side_request(body)
+            offered = any(seen.tool(name) or seen.deferred_tool(name) for name in self.script.known_by)
+            reply = self.script.play(seen) if offered else self.script.aside(seen) or side_request(body)
             name = body.get("model") or "scripted"
             whole, stream = write(reply, name, reply.tokens)
             streams = body.get("stream") or "streamGenerateContent" in path

@@ -74,7 +74,17 @@ def chat(reply, model, tokens=100):
 
 def responses(reply, model, tokens=100):
     number = next(NUMBERS)
-    if reply.tool:
+    if reply.tool and isinstance(reply.arguments, str):
+        item = {
+            "type": "custom_tool_call",
+            "id": f"ctc_{number}",
+            "call_id": f"call_{number}",
+            "name": reply.tool,
+            "namespace": "functions",
+            "input": reply.arguments,
+            "status": "completed",
+        }
+    elif reply.tool:
         space, _, name = reply.tool.rpartition("|")
         item = {
             "type": "function_call",

@@ -19,16 +19,46 @@ TITLES = {
     "two": ("Two clients in one session", "Claude Code and the client of the column work in the same folder at the same time."),
     "compaction": (
         "Compaction",
-        "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan back afterwards; the summary "
-        "contains nothing of it. In opencode the plugin puts the plan into the request for the summary, and the model copies it.",
+        "The client shortens its conversation in the middle of the work. In Claude Code and Codex the hook brings the plan and the workbook back afterwards; the summary "
+        "contains nothing of them. In opencode the plugin puts them into the request for the summary, and the model copies it. No hook of Gemini CLI and goose brings anything back, "
+        "so their agents call `plan_get`. goose shortens a conversation when the next message begins; Gemini CLI shortened none here, however long its model said that it is.",
     ),
     "gateway": ("The gateway", "The tools of `@modelcontextprotocol/server-filesystem` from npm behind the gate, in style collect."),
     "closed": (
         "A hook that cannot answer",
-        "Its program is gone, is killed, or waits for a configuration that never ends. In Claude Code and goose a failing hook blocks by itself; "
-        "in the others the shell around the program and its own deadline do it.",
+        "Its program is gone, is killed, waits for a configuration that never ends, or for a store that another process has locked for half a minute. "
+        "In Claude Code and goose a failing hook blocks by itself; in the others the shell around the program and its own deadline do it.",
     ),
-    "spellings": ("The agent switches plan work off, in many spellings", "The client has what `planwright install` writes."),
+    "spellings": (
+        "Commands in many spellings",
+        "Before the approval the agent switches plan work off and changes files, in its client's shell.",
+    ),
+    "delegated": (
+        "Sub-agents and notebooks",
+        "Before the approval the client's agent gives the edit to a sub-agent. Only Claude Code has a tool for notebooks. goose starts no hooks for the "
+        "calls of a sub-agent, so none begins.",
+    ),
+    "covered": (
+        "Approve once",
+        "The approved plan names files and a command in its block `planwright-needs`. Claude Code is in the mode that asks about every edit and command, and "
+        "without a person its question is a refusal; the other clients are in their mode that asks about nothing, since a hook cannot answer their questions. "
+        "Only Claude Code asks its person when a hook says so.",
+    ),
+    "inbox": (
+        "Asked in the inbox",
+        'With `hook.ask = "inbox"` a call that the plan does not cover waits for an answer in Planwright, in every client.',
+    ),
+    "native": (
+        "The client's own plan mode",
+        "The plan mode proposes a plan, a person asks for changes with `planwright plan revise`, and approves what is proposed next with `planwright plan approve`. "
+        "The plan of Codex is a message with `<proposed_plan>`, which its hook reads in every mode; here it is in its usual mode. opencode and goose have no plan mode "
+        "whose plan a hook is given.",
+    ),
+    "notes": (
+        "Notes and reminders",
+        "The agent reads a file twice, runs a command that fails three times, and ends its turn with open steps while a workbook is open. Codex does not tell its hooks "
+        "that a command failed, goose tells them no result and takes no text after a failure, and opencode tells its plugins of the end of a turn only afterwards.",
+    ),
     "pack_attack": ("The agent approves in its shell, with the pack", "The client has what `planwright install` writes."),
     "shell_attack": (
         "The agent approves in its shell, around the pack",

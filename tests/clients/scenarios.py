@@ -4,13 +4,13 @@ import os
 import re
 import threading
 
+import hooks
 from clients import CLIENTS
+from hooks import AWAIT, DOCUMENT
 from script import CompactedScript, Script, Step
 
-DOCUMENT = "# Release notes\n\n- [ ] collect the changes\n- [ ] write the notes\n"
 REFUSED = "a report before the approval is refused in our words"
 DECIDED = "the decision arrives in the same conversation"
-AWAIT = ("plan_await_decision", {"timeout_seconds": 120})
 
 
 class Seen:
@@ -141,10 +141,12 @@ def two(stage, client, seen):
 
 
 def compaction(stage, client, seen):
-    """The client shortens its conversation in the middle of the work, and the plan comes back."""
+    """The client shortens its conversation in the middle of the work, and the plan comes back with the workbook."""
+    stage.add_settings("[planning_files]\nenabled = true\n")
     stage.install(client)
-    canary = "canary 5b1f"
+    canary, notes = "canary 5b1f", "Canary 9d2c"
     steps = [
+        Step("init_plan", {"task_title": notes}),
         Step("plan_set_content", {"plan_markdown": DOCUMENT.replace("the notes", f"the notes ({canary})")}),
         Step(*AWAIT, before=stage.approve_meanwhile),
         Step("plan_progress", {"step": "1", "status": "done"}),
@@ -153,70 +155,14 @@ def compaction(stage, client, seen):
     if not client.brings_back:
         steps.append(Step("plan_get", {}, seen=seen.result("`plan_get` brings the plan back", canary, "EXECUTING")))
     steps.append(Step("plan_progress", {"step": "2", "status": "done"}, seen=seen.result("the last report completes the plan", "COMPLETED")))
-    script = CompactedScript(steps, 2, canary, pauses=client.name == "claude-code")
+    script = CompactedScript(steps, 3, canary, pauses=client.name in ("claude-code", "goose"), notes=notes)
     wrong = stage.run(client, script, client.long_command)
     seen.nothing_wrong("the conversation goes through", wrong)
     seen.that("the client shortened the conversation", script.summaries > 0, f"{script.summaries}")
     if client.brings_back:
         seen.that("the plan is in the conversation after that", script.in_conversation, "in the request for the summary" if script.in_summary_request else "")
+        seen.that("the workbook is as well", script.has_notes)
     stored(seen, stage)
-
-
-def closed(stage, client, seen):
-    """The hook cannot answer: its program is gone, is killed, or is stuck in front of a configuration that never ends."""
-    stage.install(client)
-    program, file = f"{stage.folder}/program", client.hook.format(project=stage.project, home=stage.home)
-    with open(file) as hooks:
-        text = hooks.read()
-    assert stage.planwright in text, text
-    with open(file, "w") as hooks:
-        hooks.write(text.replace(stage.planwright, program))
-    settings = f"{stage.home}/.local/share/planwright/planwright.toml"
-
-    def start(script):
-        if os.path.lexists(program):
-            os.remove(program)
-        if script is None:
-            os.symlink(stage.planwright, program)
-        elif script:
-            with open(program, "w") as made:
-                made.write(f"#!/bin/sh\n{script}\n")
-            os.chmod(program, 0o755)
-
-    def stuck():
-        start(None)
-        os.rename(settings, f"{settings}.kept")
-        os.mkfifo(settings)
-
-    def whole():
-        os.remove(settings)
-        os.rename(f"{settings}.kept", settings)
-
-    start(None)
-    tool, arguments = client.write
-    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
-    for name, before in [
-        ("with `planwright` moved away", lambda: start("")),
-        ("with the hook killed", lambda: start("kill -9 $$")),
-        ("with a hook that is stuck", stuck),
-    ]:
-        made = f"{stage.project}/{len(steps)}.txt"
-        look = lambda text, made=made, name=name: seen.that(f"an edit is blocked {name}", not os.path.exists(made), text[:300])
-        steps.append(Step(tool, arguments(made, "mine\n"), before=before, seen=look))
-    steps.append(Step("plan_get", {}, before=whole))
-    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
-
-
-def spellings(stage, client, seen):
-    """Commands that switch plan work or decide, written in ways that no list of prefixes has."""
-    stage.install(client)
-    tool, arguments = client.shell
-    steps = [Step("plan_set_content", {"plan_markdown": DOCUMENT})]
-    for line in ["env A=1 planwright plan off", "sh -c 'planwright plan done'", "npx -y planwright plan off", "p=planwright; $p plan off"]:
-        look = lambda text, line=line: seen.that(f"`{line}` is blocked", "does not decide" in text or "denied" in text.lower(), text[:300])
-        steps.append(Step(tool, arguments(line), seen=look))
-    seen.nothing_wrong("the conversation goes through", stage.run(client, Script(steps)))
-    seen.that("the plan still waits", stage.plan()["status"] == "READY")
 
 
 FILESYSTEM = "crates/upstream/tests/servers/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
@@ -287,15 +233,21 @@ def shell_attack(stage, client, seen):
 
 # Scenario, its clients, its policies.
 ALL = ["claude-code", "codex", "opencode", "gemini", "goose"]
+WITH_CODE = ["claude-code", "codex", "codex-code", "opencode", "gemini", "goose"]
 SCENARIOS = [
-    (document, ALL, ["separate"]),
+    (document, WITH_CODE, ["separate"]),
     (collect, ALL, ["separate"]),
     (build, ALL, ["separate"]),
     (two, ["codex"], ["separate"]),
-    (compaction, ["claude-code", "opencode", "codex"], ["separate"]),
+    (compaction, ["claude-code", "codex", "opencode", "goose"], ["separate"]),
     (gateway, ["claude-code", "codex", "goose"], ["separate"]),
-    (closed, ALL, ["separate"]),
-    (spellings, ALL, ["separate"]),
+    (hooks.closed, WITH_CODE, ["separate"]),
+    (hooks.spellings, WITH_CODE, ["separate"]),
+    (hooks.delegated, WITH_CODE, ["separate"]),
+    (hooks.covered, WITH_CODE, ["separate"]),
+    (hooks.inbox, WITH_CODE, ["separate"]),
+    (hooks.native, ["claude-code", "codex", "gemini"], ["separate"]),
+    (hooks.notes, WITH_CODE, ["separate"]),
     (pack_attack, ALL, ["separate"]),
     (shell_attack, ["codex", "opencode", "goose"], ["any", "separate", "verified"]),
 ]

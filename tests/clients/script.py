@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from clients import PAUSED
-from conversation import Reply, is_tool
+from conversation import Reply, in_code, is_tool
 
 # The last words of a conversation whose script was played to its end.
 FINISHED = "The script is finished."
@@ -26,6 +26,9 @@ class Step:
 class Script:
     """Plays its steps in order. The steps that are done are read from the conversation, so that a repeated request gets the
     same reply."""
+
+    # The tools by which the agent's conversation is known among the client's requests; one of them is offered.
+    known_by = ("plan_get",)
 
     def __init__(self, steps, known_names=None):
         self.steps = steps
@@ -91,20 +94,61 @@ class Script:
             self.missing.append(step.tool)
             return Reply(text=f"There is no tool {step.tool}.")
         arguments = step.arguments(conversation) if callable(step.arguments) else step.arguments
+        if conversation.is_code and "|" not in name:
+            return Reply(tool="exec", arguments=in_code(name, arguments))
         return Reply(tool=name, arguments=arguments)
+
+
+class DelegatingScript(Script):
+    """A part of the work is given to a sub-agent, which has a script of its own. Its conversation begins with `TASK`."""
+
+    TASK = "SUB-AGENT 7c2e: do what the script says."
+
+    def __init__(self, steps, delegated):
+        super().__init__(steps)
+        self.delegated = Script(delegated)
+
+    def is_delegated(self, conversation):
+        return self.TASK in conversation.text()
+
+    def aside(self, conversation):
+        return self.delegated.play(conversation) if self.is_delegated(conversation) else None
+
+    def play(self, conversation):
+        return self.delegated.play(conversation) if self.is_delegated(conversation) else super().play(conversation)
+
+
+class SpokenScript(Script):
+    """Some steps are words instead of calls. One is done once the conversation contains what it waits for."""
+
+    def __init__(self, steps, spoken):
+        super().__init__(steps)
+        # Pairs of what is in the conversation before it is said, and a function of the conversation that gives the text.
+        self.spoken = spoken
+
+    def play(self, conversation):
+        with self.lock:
+            position = self.position(conversation)
+            if position < len(self.steps):
+                return self.reply(conversation, position)
+            said = [text for wanted, text in self.spoken if wanted in conversation.text()]
+            if said:
+                self.finished = len(said) == len(self.spoken)
+                return Reply(text=said[-1]())
+            return self.reply(conversation, position)
 
 
 # What a plan that Planwright brings back begins with.
 BROUGHT_BACK = "Planwright keeps this plan"
 # How clients ask for a summary.
-SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT")
+SUMMARY = re.compile(r"summar(y|ize|ise) of (the|our|this) conversation|anchored summary|handoff summary|CONTEXT CHECKPOINT|state_snapshot|summarize the conversation history")
 
 
 class CompactedScript(Script):
     """After `long_after` steps the conversation is said to be too long, so that the client shortens it. The summary of the model
     contains nothing of the plan."""
 
-    def __init__(self, steps, long_after, canary, pauses):
+    def __init__(self, steps, long_after, canary, pauses, notes):
         super().__init__(steps)
         self.long_after = long_after
         self.canary = canary
@@ -114,6 +158,8 @@ class CompactedScript(Script):
         self.summaries = 0
         # Whether the plan was in the request for a summary, and in the conversation after it.
         self.in_summary_request = self.in_conversation = False
+        # What the workbook is called, and whether it was in the conversation.
+        self.notes, self.has_notes = notes, False
 
     def is_summary(self, conversation):
         last = conversation.texts[-1] if conversation.texts else ""
@@ -136,15 +182,16 @@ class CompactedScript(Script):
                 return self.summary(conversation)
             if self.summaries:
                 self.in_conversation |= BROUGHT_BACK in conversation.text() and self.canary in conversation.text()
+                self.has_notes |= f"# Workbook `{self.notes}`" in conversation.text()
                 start = self.long_after + 1
                 kept = sum(1 for call in conversation.calls if self.is_call_of(call, self.steps[0].tool))
                 return self.reply(conversation, self.position(conversation, 0 if kept else start))
             position = self.position(conversation)
             if self.pauses and position > self.long_after:
                 self.is_long = True
-                return Reply(text=PAUSED)
+                return Reply(text=PAUSED, tokens=950_000)
             reply = self.reply(conversation, position)
             if not self.pauses and position == self.long_after:
                 self.is_long = True
-                reply.tokens = 195_000
+                reply.tokens = 950_000
             return reply

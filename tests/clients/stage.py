@@ -15,7 +15,17 @@ from terminal import Terminal
 
 PASSPHRASE = "correct horse battery staple"
 # A client that talks to a scripted model is done in seconds; this bounds one that hangs.
-CLIENT_SECONDS = 240
+CLIENT_SECONDS = 600
+# Stands before the program in a client's hooks, and keeps what passes.
+RECORDER = """#!/bin/sh
+name={file}.$$
+cat > $name.in
+{planwright} "$@" < $name.in > $name.out
+code=$?
+echo "$*" > $name.words
+cat $name.out
+exit $code
+"""
 
 
 class Stage:
@@ -78,6 +88,19 @@ class Stage:
             with open(path, "w") as file:
                 file.write(changed)
 
+    def record_hooks(self, client):
+        """Keeps what the client sends to its hooks, and what they answer, in files of the stage."""
+        recorder = f"{self.folder}/recorder"
+        with open(recorder, "w") as made:
+            made.write(RECORDER.format(planwright=self.planwright, file=f"{self.folder}/hooks"))
+        os.chmod(recorder, 0o755)
+        path = client.hook.format(project=self.project, home=self.home)
+        with open(path) as file:
+            text = file.read()
+        assert self.planwright in text, text
+        with open(path, "w") as file:
+            file.write(text.replace(self.planwright, recorder))
+
     def plan(self):
         return json.loads(self.done("planwright plan show --json"))
 
@@ -119,14 +142,32 @@ class Stage:
 
     def approve_meanwhile(self):
         """The person approves while the client waits."""
-        thread = threading.Thread(target=self.approve, daemon=True)
+        self.meanwhile(self.approve)
+
+    def meanwhile(self, act):
+        """The person does something while the client works."""
+
+        def do():
+            try:
+                act()
+            except AssertionError as failure:
+                self.failures.append(str(failure))
+
+        thread = threading.Thread(target=do, daemon=True)
         thread.start()
         self.background.append(thread)
+
+    def waiting_version(self):
+        """The version of the plan that waits for the person."""
+        with self.lock:
+            code, output = self.person.run("planwright plan show --json")
+        plan = json.loads(output) if code == 0 else {}
+        return plan.get("version") if plan.get("status") == "READY" else None
 
     def run(self, client, script, command=None):
         """Runs the client until it ends. Returns what went wrong, or an empty list."""
         number = len(self.opened)
-        model = ScriptedModel(script.play, script.aside, f"{self.folder}/{client.name}-{number}-model.jsonl")
+        model = ScriptedModel(script, f"{self.folder}/{client.name}-{number}-model.jsonl")
         script.model = model
         self.models.append(model)
         variables = {**self.environment, **client.prepare(self, model.address)}

@@ -54,6 +54,10 @@ def to_suite(message):
         for key, prefix in (("name", NAME_PREFIX), ("uri", ADDRESS_PREFIX), ("uriTemplate", ADDRESS_PREFIX)):
             if key in one:
                 one[key] = one[key].removeprefix(prefix).removeprefix(f"{NEWEST}__")
+    error = message.get("error") if isinstance(message, dict) else None
+    data = error.get("data") if isinstance(error, dict) else None
+    if isinstance(data, dict) and isinstance(data.get("uri"), str):
+        data["uri"] = data["uri"].removeprefix(ADDRESS_PREFIX)
     return message
 
 

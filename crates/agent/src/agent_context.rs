@@ -13,7 +13,7 @@ use planwright_engine::model::Model;
 
 use super::AgentOptions;
 use crate::session::shutdown::Shutdown;
-use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, HeartbeatMarks, RunDrivers};
+use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, HeartbeatMarks, LeaseClock, RunDrivers};
 use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
@@ -33,6 +33,7 @@ pub(super) struct AgentContext {
     pub(super) shutdown: Shutdown,
     pub(super) runs: RunDrivers,
     pub(super) heartbeat_marks: HeartbeatMarks,
+    pub(super) lease_clock: LeaseClock,
     pub(super) options: AgentOptions,
 }
 
@@ -45,7 +46,7 @@ impl AgentContext {
         options: AgentOptions,
     ) -> Self {
         let (tokens, conversations, advertised_tools, call_rate, unconfined, shutdown) = Default::default();
-        let (runs, heartbeat_marks) = Default::default();
+        let (runs, heartbeat_marks, lease_clock) = Default::default();
         Self {
             engine,
             model,
@@ -59,6 +60,7 @@ impl AgentContext {
             shutdown,
             runs,
             heartbeat_marks,
+            lease_clock,
             options,
         }
     }

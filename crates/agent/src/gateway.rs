@@ -2,8 +2,11 @@
 //! the settings of the gateway. Those that are recorded are made once they are approved.
 
 mod carry_out;
+mod listed;
 mod log_level;
 mod names;
+mod prompt_tool;
+mod prompts;
 mod record;
 mod resources;
 mod results;
@@ -33,9 +36,10 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use self::listed::ListedNames;
 use self::log_level::WantedLevel;
+use self::prompts::CompletionCounts;
 use self::record::MadeCall;
-use self::resources::ListedResources;
 use self::start::GatewayStart;
 use self::subscriptions::SubscriptionCounts;
 use super::Agent;
@@ -62,7 +66,8 @@ pub struct Gateway {
     start: Arc<GatewayStart>,
     subscriptions: Arc<SubscriptionCounts>,
     log_level: Arc<WantedLevel>,
-    listed: Arc<ListedResources>,
+    listed: Arc<ListedNames>,
+    completions: Arc<CompletionCounts>,
     tool_changes: Arc<Mutex<watch::Sender<()>>>,
 }
 
@@ -96,8 +101,19 @@ pub enum Permitted {
 impl Gateway {
     pub(super) fn new(agent: &Agent, options: GatewayOptions) -> Self {
         let hooks = WorkbookHooks::new(&agent.context);
-        let (research, start, subscriptions, log_level, listed, tool_changes) = Default::default();
-        Self { agent: agent.clone(), hooks, options, research, start, subscriptions, log_level, listed, tool_changes }
+        let (research, start, subscriptions, log_level, listed, completions, tool_changes) = Default::default();
+        Self {
+            agent: agent.clone(),
+            hooks,
+            options,
+            research,
+            start,
+            subscriptions,
+            log_level,
+            listed,
+            completions,
+            tool_changes,
+        }
     }
 
     /// The accepted tools of all upstream servers.

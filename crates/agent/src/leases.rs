@@ -75,9 +75,9 @@ impl Leases {
             }
             let asked = Instant::now();
             match self.try_take(request.clone(), session, by, command).await {
-                Err(LedgerError::Leased(_)) => self.wait_for_others(&mut wait, context).await?,
+                Ok(None) => self.wait_for_others(&mut wait, context).await?,
+                Ok(Some(committed)) => return Ok(self.taken(committed, command, asked, context)),
                 Err(error) => return Err(error),
-                Ok(committed) => return Ok(self.taken(committed, command, asked, context)),
             }
         }
     }
@@ -95,11 +95,8 @@ impl Leases {
             return Ok(None);
         }
         let asked = Instant::now();
-        match self.try_take(request, context.session(), by, command).await {
-            Ok(committed) => Ok(Some(self.taken(committed, command, asked, context))),
-            Err(LedgerError::Leased(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let committed = self.try_take(request, context.session(), by, command).await?;
+        Ok(committed.map(|committed| self.taken(committed, command, asked, context)))
     }
 
     fn taken(&self, mut committed: Committed, command: &Command, asked: Instant, context: &InputContext) -> Taken {
@@ -108,20 +105,35 @@ impl Leases {
         Taken::New(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
     }
 
+    /// `None` if another process holds the session.
     async fn try_take(
         &self,
         request: RequestId,
         session: &SessionIdentity,
         by: &Actor,
         command: &Command,
-    ) -> LedgerResult<Committed> {
+    ) -> LedgerResult<Option<Committed>> {
+        if self.may_be_held(session).await? {
+            return Ok(None);
+        }
         let options = &self.agent.options;
         let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
-        self.agent
-            .engine()
-            .submitter()
-            .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, command.clone())
-            .await
+        let request = SubmitRequest { session, by, id: request, leasing, turn: None };
+        match self.agent.engine().submitter().submit_as(request, command.clone()).await {
+            Ok(committed) => Ok(Some(committed)),
+            Err(LedgerError::Leased(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a lease that ran out may have run out only because a clock was set forward: its process renews it soon.
+    async fn may_be_held(&self, session: &SessionIdentity) -> LedgerResult<bool> {
+        let (ledger, options) = (self.agent.engine().ledger(), &self.agent.options);
+        if self.agent.lease_clock.is_reliable(ledger.as_ref(), options.lease).await? {
+            return Ok(false);
+        }
+        let owners = ledger.lease_owners(Some(session), options.lease).await?;
+        Ok(owners.iter().any(|found| found.owner != options.owner && !(options.is_gone)(&found.owner)))
     }
 
     /// Takes the lease without an entry. A stop ends the wait.
@@ -130,7 +142,12 @@ impl Leases {
         let mut wait = LEASE_WAIT;
         loop {
             let asked = Instant::now();
-            match self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
+            let lease = if self.may_be_held(session).await? {
+                None
+            } else {
+                self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await?
+            };
+            match lease {
                 Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
                 None => self.wait_for_others(&mut wait, context).await?,
             }

@@ -1,6 +1,7 @@
 //! The agent in a conversation, built on the services of the engine: inputs in, progress and one outcome out.
 //!
 //! - [`agent`]: [`Agent::submit`], the one way in, for every surface
+//! - `builder`, `session_handle`: [`AgentBuilder`] and [`SessionHandle`], the shortest way in for a program that embeds the agent
 //! - [`session`]: one task per active session
 //! - [`inputs`]: the dispatch of an input to the service that carries it out
 //! - [`commands`]: slash commands, and decisions about plans
@@ -29,6 +30,7 @@
 mod agent;
 mod agent_context;
 mod asks;
+mod builder;
 mod catch_panic;
 mod change_tracker;
 mod chat_changes;
@@ -43,6 +45,7 @@ mod plan_changes;
 pub mod plan_export;
 mod runs;
 pub mod session;
+mod session_handle;
 mod state;
 mod takeover;
 pub mod tokens;
@@ -54,8 +57,14 @@ pub mod upstream;
 mod workspace_files;
 
 pub use agent::{Agent, AgentOptions};
+pub use builder::AgentBuilder;
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use gateway::{Gateway, GatewayOutcome, GatewayTool, NamedServers, Permitted};
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
+pub use planwright_core::actor::Actor;
+pub use planwright_core::policy::Policy;
+pub use planwright_engine as engine;
+pub use session::outcome::{Answer, PlanCard};
+pub use session_handle::SessionHandle;
 pub use workspace_files::WorkspaceFiles;

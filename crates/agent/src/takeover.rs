@@ -84,14 +84,13 @@ impl Takeover {
             if let Err(error) = end_dead_leases(&self.agent.context, None).await {
                 tracing::warn!(event = "take_over_failed", %error);
             }
-            let unfinished = match watchlist.read_all(ledger.as_ref()).await {
-                Ok(unfinished) => unfinished,
+            let ours = match self.find(&mut watchlist, ledger.as_ref()).await {
+                Ok(ours) => ours,
                 Err(error) => {
                     tracing::warn!(event = "take_over_failed", %error);
                     continue;
                 }
             };
-            let ours = unfinished.into_iter().filter(|left| self.may_resume(&left.session)).collect();
             for left in watchlist.ready(ours) {
                 let Ok(room) = Arc::clone(&room).try_acquire_owned() else {
                     // The next pass finds it again.
@@ -109,6 +108,17 @@ impl Takeover {
         }
         tasks.close();
         tasks.wait().await;
+    }
+
+    /// The unfinished sessions that this process may resume.
+    async fn find(&self, watchlist: &mut Watchlist, ledger: &dyn Ledger) -> LedgerResult<Vec<Unfinished>> {
+        let context = &self.agent.context;
+        let mut found = watchlist.read_all(ledger).await?;
+        let is_reliable = context.lease_clock.is_reliable(ledger, context.options.lease).await?;
+        let is_free =
+            |left: &Unfinished| left.left_by.as_ref().is_none_or(|lease| (context.options.is_gone)(&lease.owner));
+        found.retain(|left| self.may_resume(&left.session) && (is_reliable || is_free(left)));
+        Ok(found)
     }
 
     /// The rehearsal does not continue work that a real model began.

@@ -16,5 +16,5 @@ mod upstream_tools;
 
 pub use answer::PassthroughResult;
 pub(crate) use answer::READ_RESULT;
-pub(crate) use server_tool::resource_tool_name;
+pub(crate) use server_tool::{ContextObserver, resource_tool_name};
 pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

@@ -287,10 +287,10 @@ impl Session {
             TurnEvent::PermissionAnswered { grant, note, arguments, execution, .. } => {
                 let subject = self.open_turn_mut(id).and_then(|open| open.ask.as_ref()).map(|ask| ask.subject.clone());
                 if let (Some(execution), Some(AskSubject::Permission(call))) = (execution, subject) {
-                    let CallToPermit { tool, arguments, .. } = call;
+                    let CallToPermit { tool, arguments, paths, .. } = call;
                     // Those of executions that are over do not matter any more.
                     self.granted.retain(|granted| granted.execution == *execution);
-                    self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
+                    self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments, paths });
                 }
                 let (note, arguments) = (note.clone(), arguments.clone());
                 self.take_answer(id, AskAnswer::Permission { grant: *grant, note, arguments });

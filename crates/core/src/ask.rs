@@ -14,7 +14,7 @@ use crate::plan::Digest;
 use crate::plan::execution::StepOutcome;
 use crate::refusal::Refusal;
 use crate::standing_rule::StandingRule;
-use crate::visible::visible;
+use crate::visible::{quoted, visible};
 use crate::wire::text_enum;
 
 /// The characters of a title.
@@ -47,6 +47,9 @@ pub struct CallToPermit {
     pub arguments: Value,
     /// The rule or the default that makes it an ask.
     pub reason: String,
+    /// The files that it acts on, as the call names them and where links lead. A permission is for a call that acts on these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// The rule that the answer `always` makes. Without one nobody can answer it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<Box<StandingRule>>,
@@ -56,6 +59,22 @@ impl CallToPermit {
     /// What the answer `always` permits, as a sentence.
     pub fn describe_always(&self) -> Option<String> {
         self.always.as_ref().map(|rule| format!("`always` permits {}.", rule.describe()))
+    }
+}
+
+/// The reason with the files that a call acts on and does not name: a link leads there.
+pub fn led_to(reason: &str, paths: &[String], is_named: impl Fn(&str) -> bool) -> String {
+    let led: Vec<_> = paths.iter().filter(|path| !is_named(path)).map(|path| quoted(path)).collect();
+    if led.is_empty() { reason.to_owned() } else { format!("{reason} It leads to {}.", led.join(", ")) }
+}
+
+/// Whether one of the texts in the arguments is this path.
+pub fn names_path(arguments: &Value, path: &str) -> bool {
+    match arguments {
+        Value::String(text) => text.strip_prefix("./").unwrap_or(text) == path,
+        Value::Array(items) => items.iter().any(|item| names_path(item, path)),
+        Value::Object(fields) => fields.values().any(|field| names_path(field, path)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -137,6 +156,9 @@ pub struct GrantedCall {
     pub execution: ExecutionId,
     pub tool: String,
     pub arguments: Value,
+    /// As it was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
 }
 
 impl Ask {
@@ -183,11 +205,15 @@ impl AskSubject {
     pub fn digest(&self, turn: &TurnId, call: u32) -> Digest {
         let asked = match self {
             // Why it is asked may be said in other words; what runs may not change.
-            Self::Permission(CallToPermit { tool, arguments, always: None, .. }) => {
-                json!({ "tool": tool, "arguments": arguments })
-            }
-            Self::Permission(CallToPermit { tool, arguments, always: Some(rule), .. }) => {
-                json!({ "tool": tool, "arguments": arguments, "always": rule })
+            Self::Permission(CallToPermit { tool, arguments, reason: _, paths, always }) => {
+                let mut asked = json!({ "tool": tool, "arguments": arguments });
+                if let Some(rule) = always {
+                    asked["always"] = json!(rule);
+                }
+                if !paths.is_empty() {
+                    asked["paths"] = json!(paths);
+                }
+                asked
             }
             Self::Questions { questions } => json!({ "questions": questions }),
         };

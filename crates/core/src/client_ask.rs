@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit};
 use crate::ids::{AskId, PlanId};
@@ -27,10 +27,12 @@ impl ClientAsk {
         Self { ask: Ask { id, call: 0, asked_at, subject, digest, state: AskState::Waiting }, plan }
     }
 
-    /// Whether it is about exactly this call.
-    pub fn is_about(&self, tool: &str, arguments: &Value) -> bool {
+    /// Whether it is about exactly this call, on the same files.
+    pub fn is_about(&self, made: &CallToPermit) -> bool {
         match &self.ask.subject {
-            AskSubject::Permission(call) => call.tool == tool && is_same(&call.arguments, arguments),
+            AskSubject::Permission(call) => {
+                call.tool == made.tool && call.paths == made.paths && is_same(&call.arguments, &made.arguments)
+            }
             AskSubject::Questions { .. } => false,
         }
     }
@@ -43,6 +45,9 @@ impl ClientAsk {
 
 /// The fingerprint of what a person is shown, for this ask only.
 pub(crate) fn digest(ask: &AskId, plan: &PlanId, asked: &CallToPermit) -> Digest {
-    let call = json!({ "tool": asked.tool, "arguments": asked.arguments });
+    let mut call = json!({ "tool": asked.tool, "arguments": asked.arguments });
+    if !asked.paths.is_empty() {
+        call["paths"] = json!(asked.paths);
+    }
     Digest::of_value("planwright-client-ask-v1", &json!({ "ask": ask, "plan": plan, "asks": call }))
 }

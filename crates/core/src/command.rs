@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::{AskAnswer, AskSubject, GatewayAsk, GatewayCallRecord};
+use crate::ask::{AskAnswer, AskSubject, CallToPermit, GatewayAsk, GatewayCallRecord};
 use crate::auto::AutoCommand;
 use crate::ids::{AskId, CommentId, ExecutionId, MemoryId, PlanId, RequestId, StepId, TurnId};
 use crate::memory::MemoryCommand;
@@ -67,6 +67,16 @@ pub enum SessionCommand {
     DraftReview { plan: PlanId, review: Review },
     /// Whether a person is satisfied with what became of a comment.
     ResolveComment { plan: PlanId, comment: CommentId, resolved: bool },
+    /// Takes over what was said in a conversation of another program. It begins the session if it does not exist yet.
+    TakeTurn(Box<ImportedTurn>),
+}
+
+/// A message and its answer in a conversation of another program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedTurn {
+    pub said: String,
+    /// Blank if it was never answered.
+    pub replied: String,
 }
 
 /// About the conversation and its open turn.
@@ -194,6 +204,8 @@ pub enum ExternalCommand {
     RecordCall(GatewayCallRecord),
     /// The outcome of a call that was recorded before.
     RecordCallEnd { call: RequestId, tool: String, outcome: StepOutcome },
+    /// An upstream server asks the client something during a call or, with answers, is answered.
+    RecordQuestions { tool: String, questions: Value, answers: Option<Value> },
     /// A call to an upstream server was refused. It is counted with the plan that is carried out.
     RecordRefused { tool: String, arguments: Value, refusal: Refusal },
     /// A new version with what the agent answers to comments. Both are written at once.
@@ -202,7 +214,7 @@ pub enum ExternalCommand {
     /// carried out.
     CountCall { permissions: PermissionCounts },
     /// A hook asks a person about a call of one of the client's own tools. The same call is asked about once.
-    AskClientCall { tool: String, arguments: Value, reason: String },
+    AskClientCall(CallToPermit),
     /// The agent makes such a call, which was permitted once.
     TakeClientCall { ask: AskId },
 }

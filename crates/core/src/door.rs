@@ -133,7 +133,8 @@ impl SessionCommand {
             | Self::RecordUndo(_)
             | Self::Rename { .. }
             | Self::DraftReview { .. }
-            | Self::ResolveComment { .. } => Guard::Person,
+            | Self::ResolveComment { .. }
+            | Self::TakeTurn(_) => Guard::Person,
             Self::Open | Self::SeeClient(_) => Guard::Free,
         }
     }

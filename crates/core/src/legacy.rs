@@ -2,9 +2,16 @@
 //!
 //! The format knew three versions. The newest names a channel and a transport chat beside the conversation; the two
 //! before it only knew a chat, and the oldest had no Markdown either.
+//!
+//! - `element`: one element of the file as a plan of today; `fields`: reading its fields; `steps`: the steps of an older plan
+//! - `project`: plans that other programs keep as files of a project
+//! - [`golemcore`]: what else the bot keeps that wrote the older format; `protobuf`: the format of its conversations
 
 mod element;
 mod fields;
+pub mod golemcore;
+mod project;
+mod protobuf;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -15,6 +22,8 @@ use crate::command::ImportedPlan;
 use crate::ids::PlanId;
 use crate::refusal::Refusal;
 use crate::session::SessionIdentity;
+
+pub use project::{ForeignFile, ForeignPlan, ForeignPlans};
 
 /// What becomes of one element of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

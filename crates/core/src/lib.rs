@@ -30,6 +30,7 @@
 //! - `guarded_files`: files that later run or instruct, which a plan covers only if it names them
 //! - `identity`: the names of a session
 //! - `ids`: every id has its own type, so that one cannot be passed where another is meant
+//! - [`located_program`]: a program where it was found
 //! - `model`: what a model is asked and what it answers, in our own words
 //! - `planner`: the planner's answer at the end of a turn, as data for programs
 //! - `policy`: what the configuration decides: limits, the agents there are, and which tools may run while a document
@@ -65,6 +66,7 @@ pub mod identity;
 pub mod ids;
 pub mod journal;
 pub mod legacy;
+pub mod located_program;
 pub mod memory;
 pub mod mode;
 pub mod model;

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::gate::ToolEffect;
+use crate::located_program::LocatedProgram;
 use crate::model::ToolSpec;
 use crate::plan::Digest;
 use crate::visible::visible;
@@ -39,9 +40,9 @@ pub use approved_call::{KnownTools, why_not_made};
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
 pub use look_alikes::{KnownServer, look_alikes};
-pub use names::{MAX_TOOL_NAME, READ_RESOURCE, ServerName, offered_names};
+pub use names::{COMPLETE_ARGUMENT, MAX_TOOL_NAME, READ_PROMPT, READ_RESOURCE, ServerName, offered_names};
 pub use reach::{ProgramReach, ServerReach, reach_digest};
-pub use similar::{check_tool_name, no_such_tool};
+pub use similar::{check_tool_name, no_such, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,9 +107,24 @@ impl UpstreamTool {
     }
 }
 
-/// Of the command or the address that a server is reached by. The text itself is not kept: it may be long.
-pub fn command_digest(reached_by: &str) -> Digest {
-    Digest::of_value("planwright-upstream-command-v1", &json!(reached_by))
+/// How a server is reached, as a person accepts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerCommand {
+    /// Of everything that its settings say about it, with the file of the program.
+    pub digest: Digest,
+    /// `None` for an address, and for a program that was not found.
+    pub program: Option<LocatedProgram>,
+}
+
+impl From<Digest> for ServerCommand {
+    fn from(digest: Digest) -> Self {
+        Self { digest, program: None }
+    }
+}
+
+/// Of the command or the address that a server is reached by. The text itself is not kept: it may be long, and hold secrets.
+pub fn command_digest(command: impl Into<Value>) -> Digest {
+    Digest::of_value("planwright-upstream-command-v1", &command.into())
 }
 
 /// Names a page of what a person reads before accepting an offer: who gives it back has been shown this page of this offer.

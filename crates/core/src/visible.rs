@@ -1,16 +1,24 @@
-//! Text as a person may trust it: characters that hide, reorder or move text are written out.
+//! Text as a person may trust it: characters that hide, reorder or move text are written out, and so are marks of which so many
+//! stand on one letter that they cover other text.
 //!
 //! The rendering is one-to-one apart from Windows line ends, which look like line ends, the selector between text
 //! and emoji after a symbol, and the joiner between two emoji that are drawn as one.
 
 use std::borrow::Cow;
 
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
+
+/// How many marks may stand on one letter. Living languages need no more.
+const MAX_MARKS: usize = 4;
+
 /// Writes `⟦U+202E⟧` for every character that cannot be seen or that changes how others are seen. Line ends and
 /// tabs stay, and the bracket itself is written out so that the notation cannot be faked.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_plain) {
+    let mut marks = MarkCount::default();
+    if text.chars().all(|c| is_plain(c) && marks.fits(c)) {
         return Cow::Borrowed(text);
     }
+    let mut marks = MarkCount::default();
     let mut shown = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
     let mut before = ' ';
@@ -23,15 +31,40 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         }
         let selects = chooses_emoji(c, before);
         let joins = c == '\u{200d}' && after_emoji && chars.peek().copied().is_some_and(is_emoji);
-        if is_plain(c) || selects || joins {
+        if !(is_plain(c) || selects || joins) {
+            write_out(&mut shown, c);
+            // What follows stands on the bracket.
+            marks = MarkCount::default();
+        } else if marks.fits(c) {
             shown.push(c);
         } else {
-            shown.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
+            write_out(&mut shown, c);
         }
         after_emoji = is_emoji(c) || (selects && after_emoji);
         before = c;
     }
     Cow::Owned(shown)
+}
+
+fn write_out(shown: &mut String, c: char) {
+    shown.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
+}
+
+/// The marks that stand on the last letter.
+#[derive(Debug, Default)]
+struct MarkCount(usize);
+
+impl MarkCount {
+    /// Whether one more character may be shown.
+    fn fits(&mut self, c: char) -> bool {
+        self.0 = if is_mark(c) { self.0 + 1 } else { 0 };
+        self.0 <= MAX_MARKS
+    }
+}
+
+/// Whether the character is drawn on the one before it and takes no room of its own.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && matches!(c.general_category(), GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
 }
 
 /// Foreign text inside a message of ours: visible, short and in quotation marks.
@@ -58,10 +91,10 @@ fn is_emoji(c: char) -> bool {
 
 fn is_plain(c: char) -> bool {
     match c {
-        '\n' | '\t' => true,
+        '\n' | '\t' | ' '..='~' => true,
         _ if c.is_control() => false,
         '\u{27e6}' => false,
-        // Soft hyphen, joiners and fillers that take no room.
+        // Joiners, soft hyphen and fillers that take no room. These and the next are what Unicode calls default ignorable.
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => false,
         // Mongolian separators and variation selectors.
         '\u{180b}'..='\u{180f}' => false,
@@ -74,7 +107,9 @@ fn is_plain(c: char) -> bool {
         // Byte order mark, annotations, shorthand and musical format controls, tags.
         '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => false,
         '\u{e0000}'..='\u{e0fff}' => false,
-        _ => true,
+        // Hieroglyphs that arrange others, and blanks among them.
+        '\u{13430}'..='\u{1345f}' => false,
+        _ => c.general_category() != GeneralCategory::Format,
     }
 }
 
@@ -96,9 +131,30 @@ mod tests {
             ("⟦U+202E⟧", "⟦U+27E6⟧U+202E⟧"),
             ("\u{e0041}", "⟦U+E0041⟧"),
             ("\0", "⟦U+0000⟧"),
+            ("a\u{70f}b\u{600}", "a⟦U+070F⟧b⟦U+0600⟧"),
+            ("\u{13430}\u{13441}\u{1345f}", "⟦U+13430⟧⟦U+13441⟧⟦U+1345F⟧"),
+            ("\u{110bd}", "⟦U+110BD⟧"),
         ] {
             assert_eq!(visible(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn few_marks_stand_on_a_letter() {
+        for (text, expected) in [
+            ("e\u{301}\u{323} ที่ हिन्दी שָׁ\u{591}ל", "e\u{301}\u{323} ที่ हिन्दी שָׁ\u{591}ל"),
+            ("a\u{300}\u{301}\u{302}\u{303}b", "a\u{300}\u{301}\u{302}\u{303}b"),
+            (
+                "a\u{300}\u{301}\u{302}\u{303}\u{304}\u{20dd}b\u{305}",
+                "a\u{300}\u{301}\u{302}\u{303}⟦U+0304⟧⟦U+20DD⟧b\u{305}",
+            ),
+            // A hidden character is no letter to put more marks on.
+            ("a\u{300}\u{300}\u{300}\u{34f}\u{300}\u{300}", "a\u{300}\u{300}\u{300}⟦U+034F⟧\u{300}\u{300}"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+        let zalgo = format!("a{}", "\u{336}".repeat(1_000));
+        assert_eq!(visible(&zalgo).matches('\u{336}').count(), MAX_MARKS);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use planwright_core::approval::record::{ApprovalEvent, ApprovalState, RecordDama
 use planwright_core::plan::Digest;
 use planwright_core::presence::Presence;
 use planwright_core::refusal::Refusal;
-use planwright_core::upstream::ServerName;
+use planwright_core::upstream::{ServerCommand, ServerName};
 
 use crate::ledger::{ApprovalStore, Ledger, LedgerError, LedgerResult};
 use crate::lookup;
@@ -70,11 +70,12 @@ pub async fn record_acceptance(
     by: &Actor,
     server: &ServerName,
     digest: Digest,
-    command: Digest,
+    command: &ServerCommand,
     at: Timestamp,
 ) -> LedgerResult<()> {
-    let (server, digest, command) = (server.to_string(), digest.to_string(), command.to_string());
-    let accepted = ApprovalEvent::ToolsAccepted { server, digest, command };
+    let (server, digest) = (server.to_string(), digest.to_string());
+    let (command, program) = (command.digest.to_string(), command.program.clone());
+    let accepted = ApprovalEvent::ToolsAccepted { server, digest, command, program };
     let next = |state: &ApprovalState| {
         state.check_signature_unused(by)?;
         Ok(Some((accepted.clone(), None)))

@@ -19,6 +19,7 @@ use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::memories::{Embeddings, Memories};
 use crate::model::EmbeddingModel;
 use crate::plans::Plans;
+use crate::push::PushSubscriptions;
 use crate::reviews::Reviews;
 use crate::session_files::{PlanFiles, SessionFiles};
 use crate::sessions::Sessions;
@@ -124,6 +125,11 @@ impl Engine {
 
     pub fn inbox(&self) -> Inbox {
         Inbox::new(Arc::clone(self.ledger()))
+    }
+
+    /// The browsers that get pushes.
+    pub fn push(&self) -> PushSubscriptions {
+        PushSubscriptions::new(Arc::clone(self.ledger()))
     }
 
     pub fn verifier(&self) -> Verifier {

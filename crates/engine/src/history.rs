@@ -3,6 +3,7 @@
 mod messages;
 mod past_state;
 mod replay;
+mod session_usage;
 mod work_cost;
 
 use jiff::Timestamp;
@@ -27,6 +28,7 @@ use crate::submitter::Submitter;
 pub use messages::{Message, MessageCall, MessageRole};
 pub use past_state::PastState;
 pub(crate) use replay::Replay;
+pub use session_usage::SessionUsage;
 pub use work_cost::{ExecutionCost, ExecutionCosts, WorkCost};
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! Every decision that waits for a person, over all sessions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -109,9 +110,9 @@ impl Inbox {
         Ok((runs, damaged))
     }
 
-    /// Keeps which MCP servers are configured where the calls of the session are made. The program that was started last is the
-    /// one that counts: only it knows what its command line names.
-    pub async fn record_servers(&self, session: &SessionIdentity, servers: &[ServerName]) -> LedgerResult<()> {
+    /// Keeps which MCP servers are configured where the calls of the session are made, each with its command. The program that
+    /// was started last is the one that counts: only it knows what its command line names.
+    pub async fn record_servers(&self, session: &SessionIdentity, servers: &ConfiguredServers) -> LedgerResult<()> {
         let (key, body) = (servers_key(session), serde_json::json!(servers).to_string());
         let before = self.ledger.keyed_record(&key).await?;
         if before.as_ref().map_or(servers.is_empty(), |before| before.body == body) {
@@ -172,12 +173,18 @@ impl Inbox {
             return Ok(None);
         };
         let pinned = self.ledger.pinned_server(&server).await?;
+        let configured = self.configured_servers(&plan.session).await?;
+        let command = configured.as_ref().and_then(|servers| servers.get(&server).copied());
+        let pinned = pinned.map(|pinned| match command {
+            Some(command) => pinned.reached_by(command),
+            None => pinned,
+        });
         let (accepted, offered) = match &pinned {
             Some(pinned) => (pinned.accepted.as_ref(), pinned.offered.as_ref()),
             None => (None, None),
         };
         let known = KnownTools {
-            is_missing: self.is_missing(&plan.session, &server).await?,
+            is_missing: configured.is_some_and(|servers| !servers.contains_key(&server)),
             accepted: accepted.map(|accepted| accepted.tools.as_slice()),
             offered: offered.map(|offered| offered.tools.as_slice()),
         };
@@ -185,13 +192,16 @@ impl Inbox {
         Ok(why.map(|why| WaitingFor::CannotRun { why }))
     }
 
-    /// Whether the program that makes the calls of the session was started without the server. One that never said so has it.
-    async fn is_missing(&self, session: &SessionIdentity, server: &ServerName) -> LedgerResult<bool> {
-        let Some(record) = self.ledger.keyed_record(&servers_key(session)).await? else { return Ok(false) };
-        let servers: Option<Vec<ServerName>> = serde_json::from_str(&record.body).ok();
-        Ok(servers.is_some_and(|servers| !servers.contains(server)))
+    /// The servers of the program that makes the calls of the session. `None` if it never said so.
+    async fn configured_servers(&self, session: &SessionIdentity) -> LedgerResult<Option<ConfiguredServers>> {
+        let record = self.ledger.keyed_record(&servers_key(session)).await?;
+        // A program of an earlier version wrote their names alone; the next one that is started writes this.
+        Ok(record.and_then(|record| serde_json::from_str(&record.body).ok()))
     }
 }
+
+/// MCP servers with the digests of their commands.
+pub type ConfiguredServers = BTreeMap<ServerName, Digest>;
 
 fn servers_key(session: &SessionIdentity) -> String {
     format!("mcp-servers/{session}")

@@ -13,6 +13,7 @@
 //!   are signed one by one
 //! - [`lookup`]: a session or a plan, or the refusal that says it does not exist; `who`: actors in words
 //! - [`ledger`]: the port to the store, in six parts
+//! - [`push`]: browsers that get pushes
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
 //! - [`upstream`]: the port to upstream MCP servers, and what people accepted of their tools
@@ -47,6 +48,7 @@ pub mod plan_steps;
 pub mod plan_watch;
 pub mod plans;
 pub mod process;
+pub mod push;
 pub mod reviews;
 pub mod session_files;
 mod session_policies;

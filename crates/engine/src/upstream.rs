@@ -13,8 +13,8 @@ mod pins;
 mod servers;
 
 pub use call_events::{
-    CallEvent, CallEventSender, CallObserver, CallProgress, ClientInput, ClientKey, InputRequired, InputResponses,
-    LogMessage, QuestionError, QuestionKind, QuestionKinds, RpcError, ServerQuestion,
+    CallEvent, CallEventSender, CallObserver, CallProgress, ClientKey, InputRequired, InputResponses, LogMessage,
+    QuestionError, QuestionKind, QuestionKinds, RpcError, ServerQuestion,
 };
 pub use pins::{AcceptedTools, OfferedTools, PinnedServer};
 pub use servers::{

@@ -26,5 +26,5 @@ mod text_pieces;
 pub use choose::{ChooseError, ModelChoice, Provider};
 pub use connect::connect;
 pub use embeddings::{MissingEmbeddings, connect_embeddings};
-pub use key_check::{KeyCheck, check_key};
+pub use key_check::{KeyCheck, OfferedModels, check_key, offered_models};
 pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

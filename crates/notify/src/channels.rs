@@ -4,6 +4,7 @@ mod desktop;
 mod email;
 mod http_target;
 mod ntfy;
+mod web_push;
 mod webhook;
 
 use async_trait::async_trait;
@@ -14,6 +15,7 @@ pub use desktop::Desktop;
 pub use email::Email;
 pub use http_target::is_private;
 pub use ntfy::Ntfy;
+pub use web_push::WebPush;
 pub use webhook::Webhook;
 
 use crate::notice::NoticeKind;
@@ -37,6 +39,9 @@ pub struct NotifiedEvent {
     pub title: String,
     pub session: String,
     pub since: Timestamp,
+    /// The page of the dashboard.
+    #[serde(skip)]
+    pub path: String,
     /// Where it is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -75,6 +80,9 @@ pub enum ChannelError {
     Transient(String),
     #[error("{0}")]
     Permanent(String),
+    /// The receiver is no more.
+    #[error("{0}")]
+    Gone(String),
 }
 
 #[async_trait]

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::SessionIdentity;
+use planwright_core::visible::visible;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{Delivery, LedgerError, LedgerResult, OutboxMessage, TakeMessages, TakeOrder};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{sleep, timeout};
 
-use crate::channels::{ChannelError, Notification, NotifiedEvent};
+use crate::channels::{ChannelError, Notification, NotifiedEvent, WebPush};
 use crate::notice::{FoundNotice, Notice, NoticeKind, Subject, find};
 use crate::notifier::{Shared, StoredNotification};
 use crate::options::NotifyTarget;
@@ -27,6 +28,10 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_sec
 pub(crate) async fn run(shared: &Shared, target: NotifyTarget) {
     loop {
         match send_due(shared, target).await {
+            // Where no browser gets pushes, the outbox is not looked at for them.
+            Ok(0) if target == NotifyTarget::Push && !shared.is_any_push().await => {
+                let _ = timeout(POLL_INTERVAL * 5, shared.put.notified()).await;
+            }
             Ok(0) => {
                 let _ = timeout(POLL_INTERVAL, shared.put.notified()).await;
             }
@@ -99,6 +104,7 @@ async fn send(
 ) -> LedgerResult<Result<(), ChannelError>> {
     match target {
         NotifyTarget::Telegram => send_cards(shared, address, messages).await.map(Ok),
+        NotifyTarget::Push => send_push(shared, address, messages).await,
         NotifyTarget::Desktop | NotifyTarget::Webhook | NotifyTarget::Ntfy | NotifyTarget::Email => {
             let notification = notification(shared, messages);
             Ok(match shared.channel(target) {
@@ -106,6 +112,40 @@ async fn send(
                 None => Err(ChannelError::Permanent("it is not set up any more".to_owned())),
             })
         }
+    }
+}
+
+/// To one browser. One that its push service does not know any more is forgotten.
+async fn send_push(
+    shared: &Shared,
+    subscription: &str,
+    messages: &[(OutboxMessage, StoredNotification, FoundNotice)],
+) -> LedgerResult<Result<(), ChannelError>> {
+    let push = shared.engine.push();
+    let Some(subscription) = push.get(subscription).await? else {
+        return Ok(Err(ChannelError::Gone("pushes were switched off in the browser".to_owned())));
+    };
+    let key = push.key().await?;
+    let options = &shared.options.push;
+    let details = messages.iter().filter(|_| options.details).filter_map(|(_, _, found)| details(found));
+    let details = details.collect::<Vec<_>>().join("\n");
+    let channel = WebPush { options, key: &key, subscription: &subscription };
+    let sent = channel.send(&notification(shared, messages), &details, shared.engine.now()).await;
+    if let Err(ChannelError::Gone(_)) = &sent {
+        push.remove(&subscription.id).await?;
+    }
+    Ok(sent)
+}
+
+/// More than the title: the steps of a plan, and what a call is made with.
+fn details(found: &FoundNotice) -> Option<String> {
+    match &found.subject {
+        Subject::Plan(plan) => {
+            let steps = plan.content.steps();
+            Some(steps.iter().map(|step| visible(&step.description)).collect::<Vec<_>>().join("\n"))
+        }
+        Subject::Ask(waiting) => Some(waiting.ask.subject.title()),
+        Subject::Run(..) | Subject::None => None,
     }
 }
 
@@ -144,7 +184,7 @@ fn notification(shared: &Shared, messages: &[(OutboxMessage, StoredNotification,
     let events = messages.iter().map(|(_, stored, _)| {
         let Notice { id, kind, session, what, title, since, path } = stored.notice.clone();
         let url = shared.options.public_url.as_ref().map(|base| format!("{base}{path}"));
-        NotifiedEvent { id, kind, what, title, session, since, url, escalated: stored.escalated }
+        NotifiedEvent { id, kind, what, title, session, since, path, url, escalated: stored.escalated }
     });
     Notification { id, events: events.collect() }
 }
@@ -157,6 +197,7 @@ fn delivery(shared: &Shared, message: &OutboxMessage, outcome: &Result<(), Chann
             let at = now.checked_add(BACKOFF.after(message.attempts)).unwrap_or(now);
             Delivery::Retry { at, why: why.clone() }
         }
+        Err(ChannelError::Gone(why)) => Delivery::Dropped { why: why.clone() },
         Err(ChannelError::Transient(why) | ChannelError::Permanent(why)) => {
             tracing::warn!(event = "notification_not_delivered", channel = message.channel, why);
             Delivery::Failed { why: why.clone() }

@@ -4,7 +4,7 @@
 //! - [`notice`]: what can be told, and how it is found in a session
 //! - [`schedule`]: quiet hours
 //! - [`options`]: which notifications are sent, where and when
-//! - [`channels`]: desktop, webhook, ntfy and e-mail; Telegram's cards are made by `planwright-telegram`
+//! - [`channels`]: desktop, webhook, ntfy, e-mail and pushes to browsers; Telegram's cards are made by `planwright-telegram`
 //! - `deliver`: messages from the outbox, several in one
 //! - `notifier`: follows the store, and stores what is to be told
 //!

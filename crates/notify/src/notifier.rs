@@ -11,6 +11,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::changes::{ChangeFollower, Changed};
 use planwright_engine::ledger::{Ledger, LedgerResult, NewMessage};
+use planwright_engine::push::PushSubscription;
 use planwright_telegram::InboxCards;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -78,7 +79,7 @@ impl Notifier {
                 NotifyTarget::Webhook => webhook.is_some(),
                 NotifyTarget::Ntfy => ntfy.is_some(),
                 NotifyTarget::Email => email.is_some(),
-                NotifyTarget::Desktop => true,
+                NotifyTarget::Desktop | NotifyTarget::Push => true,
             };
             if !is_there {
                 return Err(format!("`notify` names {}, which is not set up", target.as_str()));
@@ -103,7 +104,7 @@ impl Notifier {
     pub async fn run(self, shutdown: CancellationToken) {
         let shared = &self.shared;
         let named = shared.options.to.iter().chain(&shared.options.escalate_to).copied();
-        let targets: BTreeSet<_> = named.chain(shared.configured()).collect();
+        let targets: BTreeSet<_> = named.chain(shared.configured()).chain([NotifyTarget::Push]).collect();
         let sending = targets.into_iter().map(|target| deliver::run(shared, target));
         let work = async {
             tokio::join!(follow(shared), join_all(sending));
@@ -133,7 +134,7 @@ impl Notifier {
 impl Shared {
     pub(crate) fn channel(&self, target: NotifyTarget) -> Option<&dyn NotifyChannel> {
         match target {
-            NotifyTarget::Telegram => None,
+            NotifyTarget::Telegram | NotifyTarget::Push => None,
             NotifyTarget::Desktop => Some(&self.desktop),
             NotifyTarget::Webhook => self.webhook.as_ref().map(|webhook| webhook as &dyn NotifyChannel),
             NotifyTarget::Ntfy => self.ntfy.as_ref().map(|ntfy| ntfy as &dyn NotifyChannel),
@@ -141,7 +142,7 @@ impl Shared {
         }
     }
 
-    /// The targets that are set up, also those that the settings do not name.
+    /// The targets that are set up, also those that the settings do not name, and without browsers.
     fn configured(&self) -> impl Iterator<Item = NotifyTarget> {
         let is_there = |target: &NotifyTarget| match target {
             NotifyTarget::Telegram => self.telegram.is_some(),
@@ -149,13 +150,35 @@ impl Shared {
             NotifyTarget::Ntfy => self.ntfy.is_some(),
             NotifyTarget::Email => self.email.is_some(),
             NotifyTarget::Desktop => self.options.to.contains(target) || self.options.escalate_to.contains(target),
+            NotifyTarget::Push => false,
         };
         NotifyTarget::ALL.into_iter().filter(is_there)
     }
 
-    /// The addresses within a target.
-    fn addresses(&self, target: NotifyTarget) -> Vec<String> {
+    /// Where notifications are sent first: as the settings say, and to browsers unless they are for later.
+    fn first_targets(&self) -> BTreeSet<NotifyTarget> {
+        let NotifyOptions { to, escalate_to, .. } = &self.options;
+        let push = Some(NotifyTarget::Push).filter(|push| !escalate_to.contains(push));
+        to.iter().copied().chain(push).collect()
+    }
+
+    /// Whether there is anyone to tell.
+    async fn is_any_receiver(&self) -> LedgerResult<bool> {
+        Ok(self.configured().next().is_some() || self.engine.push().is_any().await?)
+    }
+
+    /// Whether any browser gets pushes. It may be that it cannot be read.
+    pub(crate) async fn is_any_push(&self) -> bool {
+        self.engine.push().is_any().await.unwrap_or(true)
+    }
+
+    /// The addresses within a target. A browser is not told what ended before it got pushes.
+    fn addresses(&self, target: NotifyTarget, notice: &Notice, browsers: &[PushSubscription]) -> Vec<String> {
         match target {
+            NotifyTarget::Push => {
+                let is_told = |one: &&PushSubscription| is_waiting(notice.kind) || one.since <= notice.since;
+                browsers.iter().filter(is_told).map(|one| one.id.clone()).collect()
+            }
             NotifyTarget::Telegram => {
                 self.telegram.iter().flat_map(|cards| cards.users()).map(i64::to_string).collect()
             }
@@ -163,6 +186,14 @@ impl Shared {
                 vec![target.as_str().to_owned()]
             }
         }
+    }
+}
+
+/// Whether it is told after a while, if no one decides by then.
+const fn is_waiting(kind: NoticeKind) -> bool {
+    match kind {
+        NoticeKind::Waits | NoticeKind::Budget => true,
+        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage | NoticeKind::Weakened => false,
     }
 }
 
@@ -179,18 +210,14 @@ async fn follow(shared: &Shared) {
     };
     let mut marked = shared.engine.now();
     let mut changed = Changed::anywhere();
+    // Whether there was anyone to tell when it was looked last.
+    let mut was_any = true;
     loop {
-        warn_of(look_at_records(shared, since).await);
-        let mut left = Changed::default();
-        if changed.resync {
-            left.resync = warn_of(look_everywhere(shared, since).await);
-        } else {
-            for session in &changed.sessions {
-                if warn_of(look(shared, session, since).await) {
-                    left.sessions.insert(session.clone());
-                }
-            }
-        }
+        let is_any = shared.is_any_receiver().await.unwrap_or(was_any);
+        // Who gets pushes from now on is told what waits.
+        changed.resync |= is_any && !was_any;
+        was_any = is_any;
+        let left = if is_any { look_at_changed(shared, &changed, since).await } else { Changed::default() };
         let now = shared.engine.now();
         if now.duration_since(marked) >= SignedDuration::try_from(MARK).unwrap_or(SignedDuration::ZERO) {
             marked = now;
@@ -205,6 +232,22 @@ async fn follow(shared: &Shared) {
         changed.resync |= left.resync;
         changed.sessions.extend(left.sessions);
     }
+}
+
+/// Returns what could not be looked at.
+async fn look_at_changed(shared: &Shared, changed: &Changed, since: Timestamp) -> Changed {
+    warn_of(look_at_records(shared, since).await);
+    let mut left = Changed::default();
+    if changed.resync {
+        left.resync = warn_of(look_everywhere(shared, since).await);
+        return left;
+    }
+    for session in &changed.sessions {
+        if warn_of(look(shared, session, since).await) {
+            left.sessions.insert(session.clone());
+        }
+    }
+    left
 }
 
 /// Returns whether it failed.
@@ -283,19 +326,21 @@ async fn active_since(shared: &Shared, since: Timestamp) -> LedgerResult<Vec<Ses
 
 async fn look_at_records(shared: &Shared, since: Timestamp) -> LedgerResult<()> {
     let records = shared.ledger.approval_records().await?;
+    let browsers = shared.engine.push().list().await?;
     let mut messages = Vec::new();
     for notice in find_weakened(&records, since) {
-        add(shared, notice, &mut messages)?;
+        add(shared, notice, &browsers, &mut messages)?;
     }
     put(shared, messages).await
 }
 
 async fn look(shared: &Shared, session: &SessionIdentity, since: Timestamp) -> LedgerResult<()> {
     let found = find(shared.ledger.as_ref(), session, since).await?;
+    let browsers = shared.engine.push().list().await?;
     let mut messages = Vec::new();
     for FoundNotice { notice, .. } in found {
         if shared.options.events.contains(&notice.kind) {
-            add(shared, notice, &mut messages)?;
+            add(shared, notice, &browsers, &mut messages)?;
         }
     }
     put(shared, messages).await
@@ -322,20 +367,23 @@ async fn put(shared: &Shared, mut messages: Vec<NewMessage>) -> LedgerResult<()>
 }
 
 /// The messages about one notice: at once or after a while, and later to others if no one decides.
-fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> LedgerResult<()> {
+fn add(
+    shared: &Shared,
+    notice: Notice,
+    browsers: &[PushSubscription],
+    messages: &mut Vec<NewMessage>,
+) -> LedgerResult<()> {
     let options = &shared.options;
     let now = shared.engine.now();
-    let waits = match notice.kind {
-        NoticeKind::Waits | NoticeKind::Budget => true,
-        NoticeKind::Finished | NoticeKind::Failed | NoticeKind::Damage | NoticeKind::Weakened => false,
-    };
+    let waits = is_waiting(notice.kind);
     let later = |wait: Duration| {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
         notice.since.checked_add(wait).unwrap_or(now).max(now)
     };
     let first = if waits { later(options.after) } else { now };
     let is_for_all = notice.kind == NoticeKind::Weakened;
-    let targets = if is_for_all { shared.configured().collect() } else { options.to.clone() };
+    let targets =
+        if is_for_all { shared.configured().chain([NotifyTarget::Push]).collect() } else { shared.first_targets() };
     let mut planned: Vec<(NotifyTarget, Timestamp, bool)> =
         targets.into_iter().map(|target| (target, first, false)).collect();
     if let Some(after) = options.escalate_after.filter(|_| waits) {
@@ -348,7 +396,7 @@ fn add(shared: &Shared, notice: Notice, messages: &mut Vec<NewMessage>) -> Ledge
         let quiet = options.quiet.as_ref().filter(|_| !is_for_all);
         let due = quiet.map_or(due, |quiet| quiet.after(due));
         let late = if escalated { "late-" } else { "" };
-        for address in shared.addresses(target) {
+        for address in shared.addresses(target, &notice, browsers) {
             messages.push(NewMessage {
                 id: format!("notify-{}-{address}-{late}{}", target.as_str(), notice.id),
                 channel: target.channel(),

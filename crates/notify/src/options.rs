@@ -20,6 +20,7 @@ pub struct NotifyOptions {
     pub webhook: Option<WebhookOptions>,
     pub ntfy: Option<NtfyOptions>,
     pub email: Option<EmailOptions>,
+    pub push: PushOptions,
     /// The address that links begin with.
     pub public_url: Option<String>,
     /// Unique to this process.
@@ -38,6 +39,7 @@ impl Default for NotifyOptions {
             webhook: None,
             ntfy: None,
             email: None,
+            push: PushOptions::default(),
             public_url: None,
             owner: String::new(),
         }
@@ -52,10 +54,12 @@ pub enum NotifyTarget {
     Webhook,
     Ntfy,
     Email,
+    /// Browsers in which a person switched pushes on. It needs no setting.
+    Push,
 }
 
 impl NotifyTarget {
-    pub const ALL: [Self; 5] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Ntfy, Self::Email];
+    pub const ALL: [Self; 6] = [Self::Telegram, Self::Desktop, Self::Webhook, Self::Ntfy, Self::Email, Self::Push];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -64,6 +68,7 @@ impl NotifyTarget {
             Self::Webhook => "webhook",
             Self::Ntfy => "ntfy",
             Self::Email => "email",
+            Self::Push => "push",
         }
     }
 
@@ -96,8 +101,24 @@ pub struct NtfyOptions {
     pub answer_time: Duration,
 }
 
-/// The usual answer time of a webhook and an ntfy server.
+/// The usual answer time of a webhook, an ntfy server and a push service.
 pub const WEBHOOK_ANSWER_TIME: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone)]
+pub struct PushOptions {
+    /// Whether push services of this machine and of private networks may be called.
+    pub allow_private: bool,
+    /// Whether a push says more than what waits and its title.
+    pub details: bool,
+    /// How long the host name may take to be resolved, and the call to be answered.
+    pub answer_time: Duration,
+}
+
+impl Default for PushOptions {
+    fn default() -> Self {
+        Self { allow_private: false, details: false, answer_time: WEBHOOK_ANSWER_TIME }
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct EmailOptions {

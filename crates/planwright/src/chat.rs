@@ -4,26 +4,38 @@
 //! - [`confirmation`]: approvals that need a digest or a passphrase
 //! - [`talk`]: a person at a terminal, prompt after prompt
 //! - [`pipe`]: messages that are given at the start, or come line by line
+//! - [`local`]: commands of the terminal chat itself
+//! - [`session_models`]: the models that a person chose for sessions
+//! - [`alert`]: the bell
+//! - [`known_arguments`]: the sessions and plans that complete a line
 //! - [`editor`]: the line that is being typed
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`elsewhere`]: what other processes decide while the person is at the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
+//! - [`short_answers`]: one letter instead of a command
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
 //! - [`output`]: what a command writes
+//! - [`switching`]: `/switch` with a piece of a key or a title
 //! - [`typeahead`]: which of what a person typed may be sent, given what they had on the screen
 //! - [`keyboard`]: the keys that are pressed while the agent works
 //! - [`typing`]: what of them waits
 
+mod alert;
 pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
 mod elsewhere;
 mod keyboard;
+mod known_arguments;
 pub(crate) mod lines;
+mod local;
 pub(crate) mod output;
 pub(crate) mod pipe;
+pub(crate) mod session_models;
+mod short_answers;
 mod stream;
+mod switching;
 pub(crate) mod talk;
 mod typeahead;
 mod typing;

@@ -25,6 +25,7 @@ mod plan;
 mod workbook;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,8 +44,8 @@ pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{
-    BackupArgs, CompletionsArgs, HealthArgs, ManArgs, RestoreArgs, ServeArgs, TelegramArgs, TelegramCommand, TokenArgs,
-    TokenCommand, VerifyArgs,
+    BackupArgs, CompletionsArgs, DoctorArgs, HealthArgs, ManArgs, ModelsArgs, RestoreArgs, ServeArgs, TelegramArgs,
+    TelegramCommand, TokenArgs, TokenCommand, VerifyArgs,
 };
 pub(crate) use self::permissions::{PermissionsArgs, PermissionsCommand};
 pub(crate) use self::plan::{
@@ -74,41 +75,82 @@ fn after_long_help() -> String {
 }
 
 impl Cli {
+    /// Without a command it is [`CliCommand::Overview`], or the chat where a person can be asked.
     pub(crate) fn read(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(arguments)?;
+        let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let bare = Self::command().subcommand_required(false).arg_required_else_help(false);
+        let mut matches = bare.try_get_matches_from(&arguments)?;
+        if matches.subcommand_name().is_none() {
+            let global = Global::from_arg_matches(&matches)?;
+            if global.json || !is_interactive() {
+                return Ok(Self {
+                    global: Global { typed: Typed::of(&matches), ..global },
+                    command: CliCommand::Overview,
+                });
+            }
+            arguments.push(OsString::from("chat"));
+            matches = Self::command().try_get_matches_from(&arguments)?;
+        }
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))?;
         cli.global.typed = Typed::of(&matches);
         Ok(cli)
     }
 }
 
+/// Whether a person can be asked.
+fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Global {
     /// The folder for the store and the configuration [default: the platform's data folder]
-    #[arg(long, global = true, hide_short_help = true, value_name = "DIR", env = "PLANWRIGHT_DATA")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "DIR",
+        env = "PLANWRIGHT_DATA"
+    )]
     pub(crate) data: Option<PathBuf>,
     /// The store: `sqlite:FILE` or `postgres://USER@HOST/DATABASE` [default: sqlite:{data}/planwright.db]
     #[arg(
         long,
         global = true,
         hide_short_help = true,
+        hide_long_help = true,
         value_name = "URL",
         env = "PLANWRIGHT_DATABASE",
         hide_env_values = true
     )]
     pub(crate) database: Option<String>,
     /// The configuration [default: {data}/planwright.toml, if it exists]
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "FILE",
+        env = "PLANWRIGHT_CONFIG"
+    )]
     pub(crate) config: Option<PathBuf>,
     /// Answer in JSON, for programs; errors go to stderr as {"code", "message"}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Colours; `auto` means on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub(crate) color: ColorWhen,
     /// Log more, to stderr; twice for even more (PLANWRIGHT_LOG takes a finer filter)
-    #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     #[arg(skip)]
     pub(crate) typed: Typed,
@@ -144,8 +186,22 @@ With a MESSAGE, or when stdin is not a terminal, there are no prompts: the messa
 the one before is answered; a refusal or an error ends the command. `planwright chat -` sends all of stdin as one message. Answers go to \
 stdout and progress to stderr; with --json each answer is one object on a line of its own.";
 
+const DEMO: &str = "\
+An agent drafts a plan, edits too early, approves itself and swaps the plan; a process is killed in the middle of its work; the journal is \
+changed. It takes about ten seconds, no key and no network, and leaves nothing behind. The exit code is 0 only if all of it was refused, \
+continued and found as Planwright promises.";
+
+const IMPORT: &str = "\
+claude-plans takes the files of Claude Code's plan mode, planning-files `task_plan.md` of planning-with-files (and begins the workbook with \
+`findings.md` and `progress.md`), task-master the lists in `.taskmaster/tasks/tasks.json`, golemcore the plans, conversations, goals, tasks, \
+memories and Telegram chats of a GolemCore bot. Files stay as they are. No plan is approved by it. The same again changes nothing; the exit \
+code is 1 if nothing can be taken.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
+    /// What the program is, in a few lines
+    #[command(skip)]
+    Overview,
     /// Talk to the agent
     #[command(after_help = CHAT)]
     Chat(ChatArgs),
@@ -195,7 +251,8 @@ pub(crate) enum CliCommand {
     Token(TokenArgs),
     /// Set up the Telegram bot: check its token, and show the id of the person who writes to it
     Telegram(TelegramArgs),
-    /// Import plans from an older `plans.json`
+    /// Take over plans of other programs, everything of a GolemCore bot, or an older `plans.json`
+    #[command(after_help = IMPORT)]
     Import(ImportArgs),
     /// Write everything into one archive, while other processes keep working
     #[command(after_help = operation::BACKUP)]
@@ -214,15 +271,19 @@ pub(crate) enum CliCommand {
     /// Show what you permitted from now on with `always`, and take it back
     #[command(after_help = permissions::PERMISSIONS)]
     Permissions(PermissionsArgs),
+    /// Show which model answers, and which models the providers offer
+    #[command(after_help = operation::MODELS)]
+    Models(ModelsArgs),
     /// Check every journal and signature, and name the first damaged entry of each
     Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
-    Doctor,
+    Doctor(DoctorArgs),
     /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
-    /// Show the life of a plan, step by step, on a temporary store
-    Tour(TourArgs),
+    /// Show what an agent tries and what Planwright answers, with real processes on a temporary store
+    #[command(after_help = DEMO)]
+    Demo(DemoArgs),
     /// Print what completes commands and options in your shell, or put it where the shell looks for it
     #[command(after_help = operation::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -232,9 +293,15 @@ pub(crate) enum CliCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last, or the one of this project]
+    /// The session: its key, or channel:key, or a name of your own; it is made if it does not exist [default: the one you were in last, or the one of this project]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
+    /// Continue the session you were in last, wherever it works
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "resume"])]
+    pub(crate) continues: bool,
+    /// Choose the session to continue from a list; or the one whose key, title or topic has TEXT in it
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
     /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,
     /// else rehearsal]
     #[arg(long, value_name = "MODEL")]
@@ -303,16 +370,35 @@ pub(crate) enum PlanWork {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The file; `-` reads stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// An older `plans.json` (`-` reads stdin), or the program: claude-plans, planning-files, task-master or golemcore
+    #[arg(value_name = "FILE|PROGRAM")]
+    pub(crate) source: PathBuf,
+    /// Where the program's files are [default: ~/.claude/plans, ~/.golemcore/workspace or the current folder]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+    /// List what is taken and what is not, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The session that takes what has none: its key (of channel mcp), or channel:key [default: that of the project; cli:golemcore]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
 }
 
+/// The options are for the processes that the demonstration starts.
 #[derive(Debug, Args)]
-pub(crate) struct TourArgs {
-    /// Do not wait for Enter between chapters
-    #[arg(long)]
-    pub(crate) no_pause: bool,
+pub(crate) struct DemoArgs {
+    /// The terminal that the process becomes the first one of
+    #[arg(long, hide = true)]
+    pub(crate) terminal: Option<PathBuf>,
+    /// The shell that works in it
+    #[arg(long, hide = true)]
+    pub(crate) program: Option<PathBuf>,
+    /// The name of its files
+    #[arg(long, hide = true)]
+    pub(crate) name: Option<String>,
+    /// Whether the process is left to the system
+    #[arg(long, hide = true)]
+    pub(crate) left: bool,
 }
 
 fn plan_work() -> impl TypedValueParser<Value = PlanWork> {

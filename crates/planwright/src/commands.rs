@@ -17,6 +17,9 @@ mod manual;
 mod mcp;
 mod mcp_server;
 mod memory;
+mod models;
+mod nothing_yet;
+mod overview;
 mod permissions;
 mod plan;
 mod progress;
@@ -33,19 +36,23 @@ use self::progress::ProgressLine;
 
 use crate::cli::{AutoArgs, Cli, CliCommand, DiaryArgs, Global, GoalArgs, McpServerCommand, ScheduleArgs, TaskArgs};
 use crate::context::{Context, Store};
-use crate::failure::ExitResult;
+use crate::demo;
+use crate::failure::{Exit, ExitResult};
 use crate::invocation::Invocation;
 use crate::terminal::screen::Screen;
-use crate::tour;
 
 pub(crate) async fn run(cli: Cli) -> ExitResult {
     let Cli { global, command } = cli;
+    let list = nothing_yet::list(&command);
     let on_damage = if matches!(command, CliCommand::Verify(_)) {
         "nothing was changed; restore a backup from before the damage".to_owned()
     } else {
         Invocation::new(&global).command(["verify"])
     };
-    carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
+    match carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage)) {
+        Err(failure) if failure.exit == Exit::NotFound => nothing_yet::show(&global, list, failure).await,
+        done => done,
+    }
 }
 
 async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
@@ -55,6 +62,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         crate::approver::check_separate(&context).await?;
     }
     match command {
+        CliCommand::Overview => overview::run(global),
         CliCommand::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
         CliCommand::Plan(arguments) => {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
@@ -96,18 +104,17 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Init(arguments) => {
             approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await
         }
-        CliCommand::Config(arguments) => {
-            config::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
-        }
+        CliCommand::Config(arguments) => config::run(global, arguments.command).await,
         CliCommand::Permissions(arguments) => {
             permissions::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
         }
         CliCommand::Verify(arguments) => {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
         }
-        CliCommand::Doctor => doctor::run(global).await,
+        CliCommand::Models(arguments) => models::run(global, &arguments).await,
+        CliCommand::Doctor(arguments) => doctor::run(global, &arguments).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
-        CliCommand::Tour(arguments) => tour::run(global, &arguments).await,
+        CliCommand::Demo(arguments) => demo::run(global, &arguments).await,
         CliCommand::Completions(arguments) => completions::run(&Screen::new(global.json), &arguments),
         CliCommand::Man(arguments) => manual::run(&Screen::new(global.json), &arguments),
     }
@@ -133,7 +140,8 @@ fn needs_person(command: &CliCommand) -> bool {
         CliCommand::Approver(_) | CliCommand::Config(_) | CliCommand::Dashboard(_) | CliCommand::Serve(_) => false,
         CliCommand::Permissions(_) => false,
         // They change nothing that is there.
-        CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor => false,
-        CliCommand::Health(_) | CliCommand::Tour(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
+        CliCommand::Backup(_) | CliCommand::Init(_) | CliCommand::Verify(_) | CliCommand::Doctor(_) => false,
+        CliCommand::Health(_) | CliCommand::Demo(_) | CliCommand::Completions(_) | CliCommand::Man(_) => false,
+        CliCommand::Models(_) | CliCommand::Overview => false,
     }
 }

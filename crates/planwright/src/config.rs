@@ -5,6 +5,7 @@
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `guarded`: the settings that live in the store
+//! - `chat`: the chat in a terminal
 //! - `hook`: the hooks of clients
 //! - `mcp`, `mcp_file`: plan work over MCP, and upstream MCP servers, read, and added to the file
 //! - `memory`: how memories are found
@@ -26,6 +27,7 @@ mod agent_files;
 mod agents;
 mod approval;
 mod auto;
+mod chat;
 mod file;
 mod gateway;
 pub(crate) mod guarded;
@@ -64,11 +66,12 @@ use planwright_store::Location;
 use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
+pub(crate) use self::chat::ChatAlert;
 use self::file::File;
-use self::guarded::GuardedSettings;
+use self::guarded::{AcceptedServers, GuardedSettings};
 pub(crate) use self::hook::HookAsk;
 pub(crate) use self::mcp::McpPlan;
-pub(crate) use self::reference::{setting_default, settings_help};
+pub(crate) use self::reference::{all_settings, setting_default, settings_help};
 pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
 use self::setting::{Positive, SettingValue as _};
@@ -102,6 +105,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_plan: McpPlan,
     /// Where people are asked about a call that a hook may not let pass by itself.
     pub(crate) hook_ask: HookAsk,
+    /// How the chat tells that the agent is done.
+    pub(crate) chat_alert: ChatAlert,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -135,40 +140,44 @@ impl Settings {
     }
 
     /// Replaces the guarded settings by those of the store. Servers that were added by a flag stay.
-    pub(crate) fn under(self, global: &Global, stored: &GuardedSettings) -> Result<Self, Failure> {
+    /// `accepted` is what people accepted of each server.
+    pub(crate) fn under(
+        self,
+        global: &Global,
+        stored: &GuardedSettings,
+        accepted: &AcceptedServers,
+    ) -> Result<Self, Failure> {
         let settings = Self::read_with(global, Some(stored)).map_err(|failure| {
             let differences = guarded::differences(stored, &self.guarded);
             if differences.is_empty() { failure } else { failure.hint(differences.join(" ")) }
         })?;
         let mut mcp_servers = self.mcp_servers;
+        guarded::use_accepted(&mut mcp_servers, accepted);
+        let own: GuardedSettings =
+            guarded::trusted(&mcp_servers).into_iter().chain(guarded::asked_access(&mcp_servers)).collect();
         guarded::keep_trust(&mut mcp_servers, stored);
         guarded::keep_access(&mut mcp_servers, stored);
         let mut differences = settings.differences;
-        if self.guarded.get(guarded::ACCESS) != settings.guarded.get(guarded::ACCESS) {
-            differences.extend(guarded::differences(stored, &guarded::asked_access(&mcp_servers)));
-        }
+        differences.extend(guarded::differences(stored, &own));
         Ok(Self { mcp_servers, differences, ..settings })
     }
 
     fn read_with(global: &Global, stored: Option<&GuardedSettings>) -> Result<Self, Failure> {
         let data = data_folder(global)?;
-        let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
-        let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
-        let (mut file, table) = read_file(&path, named.is_some())?;
+        let path = configuration_path(global)?;
+        let (mut file, table) = read_file(&path, named_configuration(global).is_some())?;
         let (location, own_folder) = location(global, &file, &path, &data)?;
         let model = model(&mut file, &path)?;
         file.read_variables()?;
         let mut guarded = guarded::own(&table);
         guarded.extend(guarded::bot(&file.telegram));
-        let mut mcp_servers = mcp::servers(&mut file.mcp, &path, &data)?;
+        let mcp_servers = mcp::servers(&mut file.mcp, &path, &data)?;
+        let without_servers = guarded.clone();
         guarded.extend(guarded::trusted(&mcp_servers));
         guarded.extend(guarded::asked_access(&mcp_servers));
-        if let Some(stored) = stored {
-            guarded::keep_trust(&mut mcp_servers, stored);
-            guarded::keep_access(&mut mcp_servers, stored);
-        }
         let differences = match stored {
-            Some(stored) => file.keep_guarded(stored, &guarded)?,
+            // What the servers ask is compared once their programs are known.
+            Some(stored) => file.keep_guarded(stored, &without_servers)?,
             None => Vec::new(),
         };
         let differences = guarded::earlier_values(stored, &guarded).into_iter().chain(differences).collect();
@@ -178,7 +187,7 @@ impl Settings {
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
         let mcp_plan = file.mcp.plan();
-        let hook_ask = file.hook.ask();
+        let (hook_ask, chat_alert) = (file.hook.ask(), file.chat.alert());
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -204,6 +213,7 @@ impl Settings {
             mcp_servers,
             mcp_plan,
             hook_ask,
+            chat_alert,
             gateway_options,
             gateway_start,
             telegram,
@@ -231,8 +241,9 @@ impl Settings {
 
 /// Fails if a guarded setting has a value that makes no sense.
 pub(crate) fn check_guarded(settings: &GuardedSettings) -> Result<(), Failure> {
-    for name in settings.get(guarded::TRUST).into_iter().flat_map(|names| names.split(',')) {
-        let _: ServerName = name.trim().parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
+    for entry in settings.get(guarded::TRUST).into_iter().flat_map(|entries| entries.split(',')) {
+        let name = entry.trim().split('@').next().unwrap_or_default();
+        let _: ServerName = name.parse().map_err(|refusal: Refusal| Failure::usage(refusal.message))?;
     }
     if let Some(value) = settings.get(guarded::ACCESS) {
         guarded::check_access(value).map_err(Failure::usage)?;
@@ -265,6 +276,18 @@ fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
         Failure::usage("this system has no folder for the data of programs")
             .hint("give a folder with `--data DIR` or PLANWRIGHT_DATA")
     })
+}
+
+/// The path of the configuration, which may not exist.
+pub(crate) fn configuration_path(global: &Global) -> Result<PathBuf, Failure> {
+    match named_configuration(global) {
+        Some(path) => Ok(path.to_owned()),
+        None => Ok(data_folder(global)?.join("planwright.toml")),
+    }
+}
+
+fn named_configuration(global: &Global) -> Option<&Path> {
+    global.config.as_deref().filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The file as it is written, and as a table.

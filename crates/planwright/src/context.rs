@@ -1,5 +1,6 @@
 //! What a command works with: the engine on its store, the person who typed it, and the session.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,9 +13,10 @@ use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
+use planwright_core::approval::record::ApprovalState;
 use planwright_core::choices::left_to_gateway_choices;
 use planwright_core::gateway::{GatewayOptions, GatewayWrites};
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::upstream::ServerName;
@@ -39,7 +41,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -63,6 +65,8 @@ pub(crate) struct Context {
     /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// How the chat tells that the agent is done.
+    pub(crate) chat_alert: ChatAlert,
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
@@ -148,6 +152,9 @@ const VERIFIED_BY_DEFAULT: &str = "this version asks for a passphrase or a passk
 /// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
 
+/// A new session is named by this many characters at least.
+const MIN_NAME: usize = 3;
+
 const fn plan_start(plan: McpPlan) -> PlanStart {
     match plan {
         McpPlan::On => PlanStart::Ensure(None),
@@ -198,10 +205,12 @@ impl Context {
         if recorded.as_ref().is_ok_and(|recorded| recorded.is_raised) {
             writeln!(anstream::stderr(), "planwright: {VERIFIED_BY_DEFAULT}.")?;
         }
-        let (settings, rules) = match recorded.map(|recorded| recorded.state.settings) {
-            Ok(Some(stored)) => (settings.under(global, &stored)?, rules.without_allowing()),
+        let (settings, rules) = match recorded.map(|recorded| recorded.state) {
+            Ok(ApprovalState { settings: Some(stored), accepted_tools, .. }) => {
+                (settings.under(global, &stored, &accepted_tools)?, rules.without_allowing())
+            }
             // A store of an earlier version that no server has opened yet.
-            Ok(None) => (settings, rules),
+            Ok(ApprovalState { settings: None, .. }) => (settings, rules),
             // No decision counts while the records of the store cannot be read.
             Err(error) => {
                 tracing::warn!(event = "guarded_settings_not_read", %error);
@@ -245,6 +254,7 @@ impl Context {
             permissions: Arc::new(rules),
             data: settings.data,
             model: settings.model,
+            chat_alert: settings.chat_alert,
             sandbox,
             upstream,
             asking_servers,
@@ -297,10 +307,10 @@ impl Context {
         self.upstream.is_some()
     }
 
-    /// The configured upstream MCP servers.
-    pub(crate) fn upstream_names(&self) -> Vec<ServerName> {
+    /// The configured upstream MCP servers, with their commands.
+    pub(crate) fn upstream_commands(&self) -> BTreeMap<ServerName, Digest> {
         let servers = self.upstream.as_ref().map(UpstreamClient::servers).unwrap_or_default();
-        servers.iter().map(|server| server.name.clone()).collect()
+        servers.iter().map(|server| (server.name.clone(), server.command.digest)).collect()
     }
 
     /// The file tools, for what is not done through an agent.
@@ -406,6 +416,9 @@ impl Context {
         }
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
+            ([], SessionUse::Begin) if key.as_str().len() >= MIN_NAME => {
+                Ok(SessionIdentity::new(Channel::Cli, named_session(key.as_str()).conversation))
+            }
             ([], SessionUse::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
             ([], SessionUse::Add | SessionUse::Use) => {
                 Err(Failure::not_found(format!("There is no session with the key {key}."))

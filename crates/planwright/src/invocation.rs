@@ -87,19 +87,29 @@ fn escaped(c: char) -> String {
 fn without_password(url: &str) -> String {
     const INSTEAD: &str = "PASSWORD";
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
+    // A password that is not encoded may have a `?` in it.
+    let (place, query) = match rest.rsplit_once('?').filter(|(_, query)| query.split('&').all(is_parameter)) {
+        Some((place, query)) => (place, Some(query)),
+        None => (rest, None),
+    };
     let place = match place.rsplit_once('@').map(|(login, host)| (login.split_once(':'), host)) {
         Some((Some((user, _)), host)) => format!("{user}:{INSTEAD}@{host}"),
         Some((None, _)) | None => place.to_owned(),
     };
     let query = query.map_or_else(String::new, |query| {
         let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-            Some(("password", _)) => format!("password={INSTEAD}"),
+            Some((name @ ("password" | "sslpassword"), _)) => format!("{name}={INSTEAD}"),
             Some(_) | None => pair.to_owned(),
         });
         format!("?{}", pairs.collect::<Vec<_>>().join("&"))
     });
     format!("{scheme}://{place}{query}")
+}
+
+fn is_parameter(pair: &str) -> bool {
+    pair.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 #[cfg(test)]
@@ -143,6 +153,11 @@ mod tests {
             ("sqlite:a.db", "sqlite:a.db"),
             ("postgres://me@host/db", "postgres://me@host/db"),
             ("postgres://me:se@cret@host/db", "postgres://me:PASSWORD@host/db"),
+            ("postgres://me:12345/secret@host/db", "postgres://me:PASSWORD@host/db"),
+            ("postgres://me:sec?ret@host/db", "postgres://me:PASSWORD@host/db"),
+            ("postgres://me:sec?ret@host/db?sslmode=require", "postgres://me:PASSWORD@host/db?sslmode=require"),
+            ("postgres://host:5432/db?user=me@shop", "postgres://host:5432/db?user=me@shop"),
+            ("postgres:///db?sslpassword=secret", "postgres:///db?sslpassword=PASSWORD"),
             ("postgres:///db?user=me&password=secret", "postgres:///db?user=me&password=PASSWORD"),
         ] {
             assert_eq!(without_password(url), expected);

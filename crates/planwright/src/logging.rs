@@ -1,12 +1,16 @@
-//! The program's log. It goes to stderr, so that stdout holds only what the command was asked for.
+//! The program's log. It goes to stderr, so that stdout holds only what the command was asked for. A chat in a terminal writes it
+//! to a file.
 //!
+//! - `file`: the log of chats
 //! - `json`: one JSON object per line
 //! - `writer`: the thread that writes the lines; a log that cannot be written neither fails nor delays the program
 
+mod file;
 mod json;
 mod writer;
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -66,6 +70,12 @@ pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
     LOG.get().map(|log| Arc::new(log.clone()) as Arc<dyn HealthSource>)
 }
 
+/// Writes the lines to a file from now on, where they would be in the middle of what a person types or reads. Returns whether the
+/// file could be opened.
+pub(crate) fn write_to_file(folder: &Path) -> bool {
+    !std::io::stderr().is_terminal() || file::redirect(folder).is_ok()
+}
+
 /// Holds the lines back where they would be in the middle of what a person types or reads.
 pub(crate) fn hold() {
     if let Some(log) = LOG.get().filter(|_| std::io::stderr().is_terminal()) {
@@ -77,6 +87,13 @@ pub(crate) fn hold() {
 pub(crate) fn write_held() {
     if let Some(log) = LOG.get().filter(|_| std::io::stderr().is_terminal()) {
         log.write_held(SHUTDOWN_TIMEOUT);
+    }
+}
+
+/// Writes the lines that were held back, and holds none from now on.
+pub(crate) fn release() {
+    if let Some(log) = LOG.get() {
+        log.release();
     }
 }
 
@@ -106,7 +123,7 @@ fn filter(verbose: u8, default: &str) -> EnvFilter {
 
 fn begin(format: LogFormat, filter: EnvFilter) {
     // Without a thread there is no log; the program works all the same.
-    let Ok(writer) = writer::start(writer::stderr_sink(), format) else { return };
+    let Ok(writer) = writer::start(file::Redirected(writer::stderr_sink()), format) else { return };
     let _ = LOG.set(writer.clone());
     subscribe(writer, format, filter);
 }

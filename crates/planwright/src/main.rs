@@ -8,16 +8,18 @@
 //! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
+//! - [`demo`]: what an agent tries and what Planwright answers, on a temporary store
+//! - [`external_editor`]: the person's editor
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
+//! - [`output_file`]: files for other programs, outside of the own folders
 //! - [`processes`]: which program an agent runs in, and whether a terminal belongs to a person
 //! - [`server_probe`]: asks whether a server answers at an address
 //! - `shown_act`: what a person reads before they sign that work starts
 //! - [`terminal`]: plans, differences and lists as text
 //! - [`failure`]: errors, as text, JSON and exit codes
 //! - [`token`]: where the access token is
-//! - [`tour`]: the life of a plan, on a temporary store
 //! - `models`: the models that specialists name, each connected once
 //! - `permissions`: the permission rules that are not in the store: those of the configuration and of `{data}/permissions.toml`
 //! - `sandbox`: the sandbox of the agent's commands, as the settings describe it
@@ -32,11 +34,14 @@ mod cli;
 mod commands;
 mod config;
 mod context;
+mod demo;
+mod external_editor;
 mod failure;
 mod file_system;
 mod invocation;
 mod logging;
 mod models;
+mod output_file;
 mod passphrase;
 mod permissions;
 mod processes;
@@ -46,7 +51,6 @@ mod shown_act;
 mod signals;
 mod terminal;
 mod token;
-mod tour;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod card;
 pub(crate) mod chat_card;
+pub(crate) mod checklist;
 pub(crate) mod diff;
 pub(crate) mod file_diff;
 pub(crate) mod history;

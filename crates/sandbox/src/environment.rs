@@ -42,7 +42,7 @@ pub fn is_never_passed(name: &str) -> bool {
     name.starts_with(OWN_PREFIX) || name.ends_with(KEY_SUFFIX)
 }
 
-const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub(crate) const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Whether configured variables may be keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,7 +60,7 @@ pub use environment::{PASSED_VARIABLES, is_never_passed};
 pub use error::SandboxError;
 pub use level::SandboxLevel;
 pub use paths::may_be_shared;
-pub use program::{PipedProgram, ProgramAccess, ProgramHandle, ProgramPipes};
+pub use program::{PipedProgram, ProgramAccess, ProgramHandle, ProgramPipes, locate_program};
 pub use repositories::{MadeRepository, RepositoryReport};
 pub use running::{CommandMonitor, CommandStopper, RunningCommand};
 pub use sandbox::{Layers, Sandbox, SandboxOptions};

@@ -7,6 +7,7 @@ mod report;
 mod seccomp;
 mod supervisor;
 mod sys;
+mod user_map;
 
 use std::ffi::{CString, OsString, c_char};
 use std::fs::File;

@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::command::CommandEnd;
 use crate::driver::{KILL, STOP};
-use crate::environment::Secrets;
+use crate::environment::{DEFAULT_PATH, Secrets};
 use crate::platform::Started;
 use crate::sandbox::{Executable, StartOptions};
 use crate::{CommandLimits, Sandbox, SandboxError, SandboxLevel, wait};
@@ -193,6 +193,16 @@ impl Drop for ProgramHandle {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The file of a program as an absolute path, and the `PATH` that it was looked for in: the given one, that of this process or,
+/// without any, the usual one. A relative path begins in the folder.
+pub fn locate_program(name: &str, folder: &Path, path: Option<&str>) -> Result<(String, String), SandboxError> {
+    let own = || std::env::var("PATH").ok();
+    let path = path.map(str::to_owned).or_else(own).unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let file = find_program(name, folder, &[("PATH".into(), path.clone().into())])?;
+    let file = file.into_os_string().into_string().map_err(|_| SandboxError::NoProgram(name.to_owned()))?;
+    Ok((file, path))
 }
 
 /// The file of a program: a path as it is, a name in the folders of `PATH` that the program gets.

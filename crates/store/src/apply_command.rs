@@ -112,7 +112,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
 /// Whether the command can begin a session that does not exist yet.
 pub(crate) fn may_open_session(command: &Command) -> bool {
     match command {
-        Command::Session(SessionCommand::Open) | Command::Import(_) => true,
+        Command::Session(SessionCommand::Open | SessionCommand::TakeTurn(_)) | Command::Import(_) => true,
         Command::Session(_)
         | Command::Draft(_)
         | Command::External(_)

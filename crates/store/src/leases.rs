@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{
-    Claim, ClaimedRequest, Lease, LeaseOwner, LeaseStore, LedgerResult, Page, RunsFilter, StoredAnswer, StoredSession,
-    Unfinished,
+    Claim, ClaimedRequest, Lease, LeaseOwner, LeaseStore, LedgerError, LedgerResult, Page, RunsFilter, StoredAnswer,
+    StoredSession, Unfinished,
 };
 
 use crate::backend::{Backend, SqlLedger};
@@ -86,20 +86,29 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         self.0.write(sql!(statement, conversation, channel, owner, *fence)).await.map(drop)
     }
 
+    async fn lease_clock(&self) -> LedgerResult<Timestamp> {
+        let rows = self.0.lookup(sql!(format!("SELECT {}", B::NOW_MICROS))).await?;
+        let row = rows.first().ok_or_else(|| LedgerError::Internal("the store tells no time".to_owned()))?;
+        encode::timestamp(|| "the clock of the store".to_owned(), row.get(0)?)
+    }
+
     async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {
-        let (now, latest) = (B::NOW, B::from_now("?1"));
+        let latest = B::from_now("?1");
         let (in_hand, not_paused) = (in_hand!(), not_paused!());
-        let which = match of {
-            Some(_) => "SELECT id FROM session WHERE conversation = ?2 AND channel = ?3".to_owned(),
-            None => format!(
-                "SELECT id FROM session WHERE turn_open AND NOT asks_person
-                 UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
-                     WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused}"
-            ),
+        let (which, since) = match of {
+            Some(_) => ("SELECT id FROM session WHERE conversation = ?2 AND channel = ?3".to_owned(), B::ENDED),
+            None => {
+                let unfinished = format!(
+                    "SELECT id FROM session WHERE turn_open AND NOT asks_person
+                     UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
+                         WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused}"
+                );
+                (unfinished, B::NOW)
+            }
         };
         let statement = format!(
             "SELECT owner, CAST(max(CASE WHEN expires_at > {latest} THEN 1 ELSE 0 END) AS bigint) FROM lease
-             WHERE session_id IN ({which}) AND expires_at > {now} GROUP BY owner"
+             WHERE session_id IN ({which}) AND expires_at > {since} GROUP BY owner"
         );
         let longest = micros(longest.min(MAX_TTL));
         let rows = match of {

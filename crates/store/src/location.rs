@@ -115,6 +115,7 @@ mod tests {
             ("sqlite:///var/p.db", "sqlite:/var/p.db"),
             ("postgres://me:secret@host/db?sslmode=disable", "postgres://host/db"),
             ("postgresql://host/db", "postgres://host/db"),
+            ("postgres://me:12345/secret@host/db", "postgres://… (the URL cannot be read)"),
             ("postgres://me:secret@[::1]:5433,db-b/db", "postgres://[::1]:5433,db-b/db"),
             ("postgres:///db?host=/run/pg&user=me&password=secret@x", "postgres:///db"),
             ("postgres://me:se?cret@host/db?application_name=a@secret", "postgres://host/db"),

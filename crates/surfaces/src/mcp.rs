@@ -4,7 +4,8 @@
 //! - [`serve_failure`]: answers a client when the program could not start
 //! - [`folder`]: the session of a project folder
 //! - [`gateway`], `upstream`: the tools of upstream servers behind the gate, and their resources and prompts
-//! - `server_questions`, `pending_calls`: what an upstream server asks the client, by requests and by results
+//! - `server_questions`, `pending_calls`, `shown_questions`: what an upstream server asks the client, by requests and by results, and
+//!   its words without characters that hide text
 //! - `client_input`: what the client of a request can be asked
 //! - `session`, `session_changes`: the session of a connection, and what happens in it
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
@@ -48,6 +49,7 @@ mod server;
 mod server_questions;
 mod session;
 mod session_changes;
+mod shown_questions;
 mod titles;
 mod tool_call;
 mod transport;

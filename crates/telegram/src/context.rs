@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use planwright_agent::Agent;
 use planwright_core::ids::RequestId;
+use planwright_core::session::TransportChat;
 use planwright_engine::backoff::Backoff;
 use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult, NewMessage};
 use secrecy::ExposeSecret as _;
@@ -95,6 +96,15 @@ impl BotContext {
     pub(crate) fn link(&self, path: &str) -> Option<String> {
         self.options.public_url.as_ref().map(|url| format!("{url}{path}"))
     }
+}
+
+/// Where the answers to a chat of the bot with this token go.
+pub fn transport_of(token: &str, chat: i64) -> TransportChat {
+    chat_of_bot(&bot_number(token), chat)
+}
+
+pub(crate) fn chat_of_bot(bot: &str, chat: i64) -> TransportChat {
+    TransportChat(format!("telegram:{bot}:{chat}"))
 }
 
 /// `123456` of `123456:secret`.

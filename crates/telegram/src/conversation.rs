@@ -22,7 +22,7 @@ use tokio::time::interval;
 
 use crate::buttons::{ButtonAction, ButtonMaker, ButtonPlan};
 use crate::card;
-use crate::context::{BotContext, is_transient};
+use crate::context::{BotContext, chat_of_bot, is_transient};
 use crate::live_message::{LiveMessage, live_key};
 use crate::markdown::{FormattedText, LinkStyle, MAX_TEXT};
 use crate::message::{ChangesPrompt, Keyboard, Markup, OutgoingMessage};
@@ -229,7 +229,7 @@ impl UpdateHandler {
     }
 
     fn transport(&self, chat: i64) -> TransportChat {
-        TransportChat(format!("telegram:{}:{chat}", self.context.bot))
+        chat_of_bot(&self.context.bot, chat)
     }
 
     /// The person, recognised as an allowed user of the chat service. The store knows whether an approver bound them.

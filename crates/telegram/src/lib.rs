@@ -57,6 +57,7 @@ mod update;
 mod webhook;
 
 pub use bot::TelegramBot;
+pub use context::transport_of;
 pub use inbox_cards::InboxCards;
 pub use options::{BOT_API, CertificateFile, TelegramOptions, UpdateMode, WEBHOOK_PATH};
 pub use webhook::{WebhookError, WebhookHandler};

@@ -153,6 +153,7 @@ forwarding_ledger! {
         async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
         async fn lease(session: &SessionIdentity) -> Option<Lease>;
         async fn release_lease(lease: &Lease) -> ();
+        async fn lease_clock() -> Timestamp;
         async fn lease_owners(of: Option<&SessionIdentity>, longest: Duration) -> Vec<LeaseOwner>;
         async fn shorten_leases(owner: &str, ttl: Duration) -> ();
         async fn heartbeat(owner: &str, now: Timestamp) -> ();

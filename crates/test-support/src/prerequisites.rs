@@ -15,6 +15,10 @@ pub enum Prerequisite {
     Root,
     /// A terminal multiplexer.
     Tmux,
+    /// A service for remote logins.
+    OpenSsh,
+    /// Programs that look into others of the same user.
+    Debugger,
 }
 
 impl Prerequisite {
@@ -23,6 +27,8 @@ impl Prerequisite {
             Self::Sandbox => "sandbox",
             Self::Root => "root",
             Self::Tmux => "tmux",
+            Self::OpenSsh => "openssh",
+            Self::Debugger => "debugger",
         }
     }
 
@@ -35,6 +41,10 @@ impl Prerequisite {
             }
             Self::Root => "run the tests as root",
             Self::Tmux => "install tmux",
+            Self::OpenSsh => {
+                "install OpenSSH with its server (Debian and Ubuntu: apt-get install openssh-server) and let root log in with a key"
+            }
+            Self::Debugger => "let programs of one user trace each other: sysctl kernel.yama.ptrace_scope=0",
         }
     }
 }

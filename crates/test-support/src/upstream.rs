@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamAnnotations, UpstreamTool};
+use planwright_core::upstream::{AnnotationTrust, ServerName, UpstreamAnnotations, UpstreamTool, command_digest};
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
     CallObserver, ConnectionState, ToolOffer, ToolSelection, UpstreamError, UpstreamResult, UpstreamServer,
@@ -24,6 +24,7 @@ impl FakeServers {
         let server = UpstreamServer {
             name: "files".parse().expect("a name"),
             reached_by: "mcp-files".to_owned(),
+            command: command_digest("mcp-files").into(),
             trust: AnnotationTrust::Ignored,
             selection: ToolSelection::new(&[], 128).expect("no patterns"),
             longest_call: Duration::from_secs(1),

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use planwright_engine::upstream::Arguments;
 use planwright_engine::upstream::{
-    CallEvent, CallObserver, ClientInput, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, RpcError,
-    ToolOffer, UpstreamError, UpstreamRequest, UpstreamResult,
+    CallEvent, CallObserver, InputRequired, InputResponses, QuestionKinds, ResourceUpdate, RpcError, ToolOffer,
+    UpstreamError, UpstreamRequest, UpstreamResult,
 };
-use planwright_sandbox::{PipedProgram, Sandbox};
+use planwright_sandbox::{PipedProgram, Sandbox, SandboxError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, ReadResourceRequest,
+    GetPromptRequest, GetPromptRequestParams, InputRequiredResult, PingRequest, ProtocolVersion, ReadResourceRequest,
     ReadResourceRequestParams, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
@@ -102,18 +102,24 @@ impl Connection {
         let handler = UpstreamHandler::new(Arc::clone(&router), passed);
         let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone(), handler };
         let (service, program) = match &options.reach {
-            Reach::Program { command, arguments, environment, folder: _, home, access: _ } => {
+            Reach::Program { command, arguments, program: located, environment, folder: _, home, access: _ } => {
+                let Some(located) = located else {
+                    let missing = error_words::of_sandbox(&SandboxError::NoProgram(command.clone()));
+                    return Err(OpenError::Failed(missing));
+                };
                 let given = program_access::of_program(&options.reach, sandbox);
-                let Some(Given { level, folder, access }) = given else {
+                let Some(Given { level, folder, mut access }) = given else {
                     return Err(OpenError::Failed("it is no program".to_owned()));
                 };
+                // It is found, and finds others, where the person accepted it, whatever `PATH` this process has.
+                access.readable.extend(std::env::split_paths(&located.path));
                 let has_network = !level.is_restricted() || access.network;
                 let program = PipedProgram {
-                    name: command.clone(),
+                    name: located.file.clone(),
                     arguments: arguments.clone(),
                     folder,
                     level,
-                    environment: program_access::environment(has_network, environment),
+                    environment: program_access::environment(has_network, &located.path, environment),
                     access,
                     grace: Duration::ZERO,
                 };
@@ -128,7 +134,7 @@ impl Connection {
                     }
                 }
             }
-            Reach::Http { url, headers } => {
+            Reach::Http { url, headers, written: _ } => {
                 let transport = http::transport(url, headers).map_err(OpenError::Failed)?;
                 match serve(transport, watched, lifecycle).await {
                     Ok(service) => (service, None),
@@ -224,6 +230,25 @@ impl Connection {
         passthrough::read(result).map_err(|_| unreadable(options, NO_ANSWER.to_owned()))
     }
 
+    pub(crate) async fn get_prompt(
+        self: &Arc<Self>,
+        options: &UpstreamServerOptions,
+        name: &str,
+        arguments: Option<Arguments>,
+        observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        let mut params = GetPromptRequestParams::new(name);
+        params.arguments = arguments;
+        let request = move |answers: Option<InputResponses>, state| {
+            let mut params = params.clone();
+            params.input_responses = answers.map(|answers| answers.into_iter().collect());
+            params.request_state = state;
+            ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
+        };
+        let result = self.request_with_input(options, request, observer).await?;
+        passthrough::read(result).map_err(|_| unreadable(options, NO_ANSWER.to_owned()))
+    }
+
     /// Makes a request, again with the client's answers as long as the server asks by its result. `request` makes it from the
     /// answers and from what the server said with its questions.
     async fn request_with_input(
@@ -234,9 +259,9 @@ impl Connection {
     ) -> Result<ServerResult, UpstreamError> {
         let limit = sleep(options.call_time);
         tokio::pin!(limit);
-        let ClientInput { kinds, responses } = observer.input();
-        let kinds = kinds.and(options.passed_requests);
-        let (mut answers, mut state) = (responses, None);
+        let kinds = observer.kinds().and(options.passed_requests);
+        // A server hears nothing that it did not ask for.
+        let (mut answers, mut state) = (None, None);
         for _ in 0..MAX_INPUT_ROUNDS {
             let asking = request(answers, state);
             let asked = match self.request_once(options, asking, kinds, observer, limit.as_mut()).await? {
@@ -314,7 +339,7 @@ impl Connection {
         options.with_meta(meta)
     }
 
-    /// Asks for something beside tools and resources.
+    /// Asks for something beside tools, resources and prompts.
     pub(crate) async fn request(
         &self,
         options: &UpstreamServerOptions,
@@ -325,18 +350,7 @@ impl Connection {
             return Ok(Value::Null);
         }
         let server = || options.name.clone();
-        let asked = match request {
-            UpstreamRequest::GetPrompt { name, arguments, input, state } => {
-                let kinds = input.kinds.and(options.passed_requests);
-                let mut params = GetPromptRequestParams::new(name);
-                params.arguments = arguments;
-                params.input_responses = input.responses.map(|responses| responses.into_iter().collect());
-                params.request_state = state;
-                passthrough::prompt(&self.peer, params, self.request_options(kinds), kinds).await
-            }
-            request => passthrough::ask(&self.peer, request).await,
-        };
-        match asked {
+        match passthrough::ask(&self.peer, request).await {
             Ok(value) => {
                 self.was_useful.store(true, Ordering::Release);
                 Ok(value)

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use planwright_core::located_program::LocatedProgram;
 use planwright_core::plan::Digest;
-use planwright_core::upstream::{AnnotationTrust, ServerName, reach_digest};
+use planwright_core::upstream::{AnnotationTrust, ServerCommand, ServerName, command_digest, reach_digest};
 use planwright_engine::upstream::{ToolSelection, UpstreamServer};
-use planwright_sandbox::SandboxLevel;
-use serde_json::json;
+use planwright_sandbox::{SandboxLevel, locate_program};
+use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 pub struct UpstreamServerOptions {
@@ -31,6 +32,8 @@ pub enum Reach {
     Program {
         command: String,
         arguments: Vec<String>,
+        /// The file that the command is. `None` if it was not found.
+        program: Option<LocatedProgram>,
         /// Variables with the person's values.
         environment: Vec<(String, String)>,
         /// It starts there unless a person allowed another folder. Made if it is missing.
@@ -40,7 +43,12 @@ pub enum Reach {
         access: AskedAccess,
     },
     /// An address that speaks streamable HTTP.
-    Http { url: String, headers: Vec<(String, String)> },
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        /// The headers as the settings have them, before names are replaced by values.
+        written: Vec<(String, String)>,
+    },
 }
 
 /// What the settings ask for a program to reach, beside its own folders and the paths that its command names.
@@ -120,7 +128,29 @@ impl Reach {
                 let words = std::iter::once(command).chain(arguments);
                 words.map(|word| shown(word)).collect::<Vec<_>>().join(" ")
             }
-            Self::Http { url, .. } => url.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            Self::Http { url, .. } => {
+                let shown = url.split(['?', '#']).next().unwrap_or_default();
+                // Before an `@` there may be a password.
+                let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+                let (place, path) = rest.split_once('/').map_or((rest, None), |(place, path)| (place, Some(path)));
+                let place = place.rsplit('@').next().unwrap_or_default();
+                path.map_or_else(|| format!("{scheme}://{place}"), |path| format!("{scheme}://{place}/{path}"))
+            }
+        }
+    }
+
+    /// Everything of the settings that can make it another server, for a digest: values of variables and headers as they are
+    /// written, so that a secret that is replaced by its name may change.
+    fn accepted_parts(&self, program: Option<&LocatedProgram>) -> Value {
+        match self {
+            Self::Program { command, arguments, access, .. } => json!({
+                "command": command,
+                "args": arguments,
+                "cwd": access.starts_in,
+                "env": access.variables,
+                "program": program.map(|program| &program.file),
+            }),
+            Self::Http { url, written, .. } => json!({ "url": url, "headers": written }),
         }
     }
 }
@@ -131,13 +161,50 @@ fn shown(word: &str) -> String {
 }
 
 impl UpstreamServerOptions {
+    /// What a person accepts of how it is reached.
+    pub fn command(&self) -> ServerCommand {
+        let program = match &self.reach {
+            Reach::Program { program, .. } => program.as_ref(),
+            Reach::Http { .. } => None,
+        };
+        ServerCommand { digest: self.digest_with(program), program: program.cloned() }
+    }
+
+    fn digest_with(&self, program: Option<&LocatedProgram>) -> Digest {
+        command_digest(self.reach.accepted_parts(program))
+    }
+
+    /// Finds the program, in the `PATH` of its settings or of this process.
+    pub fn locate(&mut self) {
+        if let Reach::Program { command, folder, access, environment, program, .. } = &mut self.reach {
+            let folder = access.starts_in.as_ref().unwrap_or(folder);
+            let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+            let found = locate_program(command, folder, path).ok();
+            *program = found.map(|(file, path)| LocatedProgram { file, path });
+        }
+    }
+
+    /// Uses the program that a person accepted for exactly these settings, as long as it is there, whatever `PATH` this process
+    /// has. `accepted` is the digest of the command that was accepted with it.
+    pub fn use_accepted(&mut self, accepted: &str, located: &LocatedProgram) {
+        if self.digest_with(Some(located)).to_string() != accepted {
+            return;
+        }
+        if let Reach::Program { folder, program, .. } = &mut self.reach
+            && locate_program(&located.file, folder, Some(&located.path)).is_ok()
+        {
+            *program = Some(located.clone());
+        }
+    }
+
     /// Names what the settings ask for this program to reach, for a person's word about exactly that: another command has another
     /// digest. `None` if it asks for nothing.
     pub fn asked_access(&self) -> Option<Digest> {
-        let Reach::Program { folder, access, .. } = &self.reach else { return None };
+        let Reach::Program { folder, access, program, .. } = &self.reach else { return None };
         let AskedAccess { level, network, readable, writable, starts_in, variables, is_allowed: _ } = access;
         let asked = json!({
             "command": self.reach.describe(),
+            "program": program.as_ref().map(|program| &program.file),
             "cwd": starts_in.as_ref().unwrap_or(folder),
             "env": variables,
             "level": level.name(),
@@ -165,6 +232,7 @@ impl UpstreamServerOptions {
         UpstreamServer {
             name: self.name.clone(),
             reached_by: self.reach.describe(),
+            command: self.command(),
             trust: self.trust,
             selection: self.selection.clone(),
             // A start, a call, and time to write the result down.

@@ -1,16 +1,16 @@
-//! Lists and prompts of a server. Planwright passes them on and does not use them itself.
+//! Lists and completions of a server. Planwright passes them on and does not use them itself.
 
 #![allow(deprecated, reason = "servers of the older life cycle have subscriptions of their own")]
 
 use planwright_engine::upstream::{CompletedName, CompletionRequest, QuestionKinds, UpstreamRequest};
 use rmcp::ErrorData;
 use rmcp::model::{
-    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
-    GetPromptRequestParams, InputRequest, InputRequiredResult, ListPromptsRequest, ListResourceTemplatesRequest,
-    ListResourcesRequest, PaginatedRequestParams, Reference, ServerResult, SetLevelRequest, SetLevelRequestParams,
-    SubscribeRequest, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
+    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, InputRequest,
+    InputRequiredResult, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    PaginatedRequestParams, Reference, ServerResult, SetLevelRequest, SetLevelRequestParams, SubscribeRequest,
+    SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
+use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Value, json};
 
 /// Of more entries than this the rest is left out.
@@ -22,8 +22,6 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
         UpstreamRequest::ListResources => list(peer, ListKind::Resources).await,
         UpstreamRequest::ListResourceTemplates => list(peer, ListKind::Templates).await,
         UpstreamRequest::ListPrompts => list(peer, ListKind::Prompts).await,
-        // It is made with `prompt`, which the server may ask something.
-        UpstreamRequest::GetPrompt { .. } => Err(ServiceError::UnexpectedResponse),
         UpstreamRequest::Subscribe { uri } if has_subscriptions(peer) => {
             let params = SubscribeRequestParams::new(uri);
             one(peer, ClientRequest::SubscribeRequest(SubscribeRequest::new(params))).await
@@ -44,20 +42,6 @@ pub(crate) async fn ask(peer: &Peer<RoleClient>, request: UpstreamRequest) -> Re
             one(peer, ClientRequest::SetLevelRequest(SetLevelRequest::new(params))).await
         }
         UpstreamRequest::SetLogLevel { .. } => Ok(json!({})),
-    }
-}
-
-/// The prompt, or what the server asks before.
-pub(crate) async fn prompt(
-    peer: &Peer<RoleClient>,
-    params: GetPromptRequestParams,
-    options: PeerRequestOptions,
-    kinds: QuestionKinds,
-) -> Result<Value, ServiceError> {
-    let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
-    match peer.send_cancellable_request(request, options).await?.await_response().await? {
-        ServerResult::InputRequiredResult(asked) if asks_only(&asked, kinds) => Ok(json!(asked)),
-        answer => read(answer),
     }
 }
 

@@ -57,18 +57,20 @@ fn is_led_elsewhere(path: &Path, own: &[PathBuf]) -> bool {
     path.ancestors().any(|part| part.is_symlink() && is_own(part))
 }
 
-/// The variables of a program. Without a network, programs that load packages say at once what they miss, and do not try for a
-/// minute.
-pub(crate) fn environment(has_network: bool, configured: &[(String, String)]) -> Vec<(String, String)> {
+/// The variables of a program. It looks for other programs where it was found itself. Without a network, programs that load packages
+/// say at once what they miss, and do not try for a minute.
+pub(crate) fn environment(has_network: bool, path: &str, configured: &[(String, String)]) -> Vec<(String, String)> {
     let offline =
         [("npm_config_offline", "true"), ("UV_OFFLINE", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    offline.into_iter().filter(|_| !has_network).chain(configured.iter().cloned()).collect()
+    let path = ("PATH".to_owned(), path.to_owned());
+    let offline = offline.into_iter().filter(|_| !has_network);
+    std::iter::once(path).chain(offline).chain(configured.iter().cloned()).collect()
 }
 
 /// What a person is told about it before they accept it.
 pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> ServerReach {
     let Some(given) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
-    let Reach::Program { access, .. } = &options.reach else { return ServerReach::Address };
+    let Reach::Program { access, program, .. } = &options.reach else { return ServerReach::Address };
     let Given { level, folder, access: given } = given;
     let texts = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
     let mut writes: Vec<PathBuf> = Vec::new();
@@ -83,6 +85,8 @@ pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> Se
         reads.extend(given.writable);
     }
     ServerReach::Program(ProgramReach {
+        program: program.as_ref().map(|program| program.file.clone()),
+        variables: access.variables.iter().map(|(name, _)| name.clone()).collect(),
         is_open: level == SandboxLevel::Open,
         has_network: given.network,
         reads: texts(&reads),

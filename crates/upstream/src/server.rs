@@ -109,6 +109,16 @@ impl ServerHandle {
         connection.read_resource(&self.options, uri, observer).await
     }
 
+    pub(crate) async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: Option<Arguments>,
+        observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        let connection = self.connect().await?;
+        connection.get_prompt(&self.options, name, arguments, observer).await
+    }
+
     pub(crate) async fn request(&self, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         if let UpstreamRequest::SetLogLevel { level } = &request {
             self.lock().log_level = Some(level.clone());
@@ -126,7 +136,6 @@ impl ServerHandle {
             UpstreamRequest::ListResources
             | UpstreamRequest::ListResourceTemplates
             | UpstreamRequest::ListPrompts
-            | UpstreamRequest::GetPrompt { .. }
             | UpstreamRequest::Unsubscribe { .. }
             | UpstreamRequest::SetLogLevel { .. }
             | UpstreamRequest::Complete(_) => None,

@@ -87,6 +87,16 @@ impl UpstreamServers for UpstreamClient {
         self.get(server)?.read_resource(uri, observer).await
     }
 
+    async fn get_prompt(
+        &self,
+        server: &ServerName,
+        name: &str,
+        arguments: Option<Arguments>,
+        observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        self.get(server)?.get_prompt(name, arguments, observer).await
+    }
+
     async fn request(&self, server: &ServerName, request: UpstreamRequest) -> Result<Value, UpstreamError> {
         self.get(server)?.request(request).await
     }

@@ -1,3 +1,4 @@
+import { takeEarlyAnswer } from "../live/early";
 import { signedOut } from "./signIn";
 import type { Plan, RefusalCode } from "./types";
 
@@ -63,13 +64,15 @@ export async function send(method: string, path: string, options: RequestOptions
   if (method === "GET") await held;
   let answer: Response;
   try {
-    answer = await fetch(path + queryString(options.query), {
+    const asked = path + queryString(options.query);
+    const early = method === "GET" ? takeEarlyAnswer(asked) : undefined;
+    answer = await (early ?? fetch(asked, {
       method,
       headers,
       credentials: "same-origin",
       body: options.body === undefined ? (options.file ?? null) : JSON.stringify(options.body),
       signal: options.signal ?? null,
-    });
+    }));
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new NoAnswer(error);

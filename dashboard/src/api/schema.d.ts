@@ -530,7 +530,7 @@ export interface paths {
         post?: never;
         /**
          * Sign a browser out
-         * @description Its cookie is refused from now on, and its WebSockets and streams end.
+         * @description Its cookie is refused from now on, its WebSockets and streams end, and it gets no more pushes.
          */
         delete: {
             parameters: {
@@ -3219,6 +3219,133 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the browsers that get pushes */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The browsers */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "publicKey": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8",
+                         *       "subscriptions": [
+                         *         {
+                         *           "id": "5f0c1d2e3a4b5c6d7e8f9a0b",
+                         *           "name": "Chrome on Android",
+                         *           "sinceAt": "2026-03-01T12:00:00Z",
+                         *           "current": true
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Push"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Send pushes to this browser
+         * @description Only a browser that is signed in can ask for it, and only for itself. It is told what waits and its title, and the push opens the page where it is decided. The
+         *     pushes end when it is signed out or when its push service says that it is gone. Sent again, the request changes nothing.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PushSubscriptionToAdd"];
+                };
+            };
+            responses: {
+                /** @description It gets pushes */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "5f0c1d2e3a4b5c6d7e8f9a0b",
+                         *       "name": "Chrome on Android",
+                         *       "sinceAt": "2026-03-01T12:00:00Z",
+                         *       "current": true
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PushSubscription"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/push/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Send no more pushes to a browser */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the subscription */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It gets no more pushes */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/questions/{id}": {
         parameters: {
             query?: never;
@@ -3926,7 +4053,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "version": "0.1.0",
+                         *       "version": "0.2.0",
                          *       "commit": "1171f02c94c7",
                          *       "commitDate": "2026-03-01",
                          *       "startedAt": "2026-03-01T12:00:00Z",
@@ -6697,6 +6824,41 @@ export interface components {
             /** @description The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`. */
             passphrase?: string | null;
         };
+        Push: {
+            /** @description What a browser subscribes with (`applicationServerKey`), in base64url. */
+            publicKey: string;
+            subscriptions: components["schemas"]["PushSubscription"][];
+        };
+        PushKeys: {
+            /** @description 16 bytes, in base64url. */
+            auth: string;
+            /** @description The browser's public key, in base64url. */
+            p256dh: string;
+        };
+        PushSubscription: {
+            /** @description Whether it sent this request. */
+            current: boolean;
+            id: string;
+            /** @description What the browser says that it is: `Chrome on Android`. */
+            name: string;
+            /** Format: date-time */
+            sinceAt: string;
+        };
+        /**
+         * @description What `PushSubscription.toJSON` has in a browser.
+         * @example {
+         *       "endpoint": "https://push.example.org/send/5f0c1d2e",
+         *       "keys": {
+         *         "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+         *         "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+         *       }
+         *     }
+         */
+        PushSubscriptionToAdd: {
+            /** @description The address of the push service, which names the browser. */
+            endpoint: string;
+            keys: components["schemas"]["PushKeys"];
+        };
         Question: {
             /** @description Answers to choose from; a person may answer in other words. */
             choices: string[];
@@ -7226,7 +7388,7 @@ export interface components {
         UndeliveredNotification: {
             /** Format: int32 */
             attempts: number;
-            /** @description `telegram`, `desktop`, `webhook` or `email`. */
+            /** @description `telegram`, `desktop`, `webhook`, `ntfy`, `email` or `push`. */
             channel: string;
             /** @description Whether it is not tried again. */
             givenUp: boolean;

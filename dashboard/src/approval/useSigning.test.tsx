@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import { once, type Proof } from "../api/acts";
 import { ApiProblem } from "../api/client";
 import { approversQuery } from "../api/queries";
-import type { ActToSign } from "../api/types";
+import type { ActToSign, Approvers } from "../api/types";
 import { t } from "../texts/t";
 import { forget } from "./remembered";
 import { useNeeds, useSigning, type Signable } from "./useSigning";
@@ -23,14 +23,19 @@ afterEach(() => {
 const ACT: ActToSign = { kind: "start_run", sessionId: "blog-move-1" };
 const ada = { name: "ada", key: "00", enrolledAt: "2026-03-01T12:01:00Z", passkeys: [] };
 
-/** A page with one button, in a session of this channel; `mcp` asks for a signature. */
-function shown(session: string, perform: (proof: Proof | undefined) => Promise<unknown>, act: ActToSign | undefined = ACT, remember = 900) {
-  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+/** `mcp` asks for a signature. */
+function policy(remember: number): Approvers {
   const needs = [
     { channel: "web" as const, starts: "separate", promotes: "separate" },
     { channel: "mcp" as const, starts: "verified", promotes: "verified" },
   ];
-  client.setQueryData(approversQuery.queryKey, { approvers: [ada], require: "separate", rules: [], needs, remember, changes: [], presence: "browser" });
+  return { approvers: [ada], require: "separate", rules: [], needs, remember, changes: [], presence: "browser" };
+}
+
+/** A page with one button, in a session of this channel. */
+function shown(session: string, perform: (proof: Proof | undefined) => Promise<unknown>, act: ActToSign | undefined = ACT, remember = 900, isKnown = true) {
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  if (isKnown) client.setQueryData(approversQuery.queryKey, policy(remember));
   function Page(): ReactNode {
     const signing = useSigning(useNeeds(session)?.starts, "run");
     return (
@@ -39,7 +44,7 @@ function shown(session: string, perform: (proof: Proof | undefined) => Promise<u
         <button type="button" onClick={() => void signing.begin({ title: "Run", send: "Sign it", act, perform })}>
           {t("runs.start")}
         </button>
-        <output>{signing.problem === undefined ? "" : String(signing.problem)}</output>
+        <output aria-busy={signing.busy}>{signing.problem === undefined ? "" : String(signing.problem)}</output>
         {signing.dialog}
       </>
     );
@@ -78,6 +83,27 @@ test("a signature is announced, asked for before anything is sent, and remembere
   expect(perform.mock.calls).toEqual([[given]]);
   fireEvent.click(page.getByText(t("runs.start")));
   await waitFor(() => expect(perform.mock.calls).toEqual([[given], [given]]));
+});
+
+test("what is clicked before the policy is known waits for it", async () => {
+  const perform = vi.fn(async () => undefined);
+  let answer = (_: unknown): void => undefined;
+  const asked = vi.spyOn(globalThis, "fetch").mockImplementation(
+    () => new Promise((resolve) => {
+      answer = (body) => resolve(new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } }));
+    }),
+  );
+  const page = shown("mcp:blog-move-1", perform, ACT, 900, false);
+  await waitFor(() => expect(asked).toHaveBeenCalled());
+  fireEvent.click(page.getByText(t("runs.start")));
+  await waitFor(() => expect(page.container.querySelector("output")?.getAttribute("aria-busy")).toBe("true"));
+  expect(perform).not.toHaveBeenCalled();
+  answer(policy(900));
+  await page.findByRole("dialog");
+  expect(perform).not.toHaveBeenCalled();
+  typePassphrase(page, "correct horse battery");
+  await waitFor(() => expect(perform.mock.calls).toEqual([[{ approver: "ada", passphrase: "correct horse battery" }]]));
+  asked.mockRestore();
 });
 
 test("a wrong passphrase keeps the question open, and says so there", async () => {

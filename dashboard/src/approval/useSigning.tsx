@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { actChallenge, type Proof } from "../api/acts";
 import { ApiProblem } from "../api/client";
 import { approversQuery } from "../api/queries";
-import type { ActNeeds, ActToSign } from "../api/types";
+import type { ActToSign, Approvers } from "../api/types";
 import { sessionQuery, type SessionId } from "../session/id";
 import { t } from "../texts/t";
 import { Banner } from "../ui/basics";
@@ -47,14 +47,22 @@ export function isStale(problem: unknown): boolean {
   return problem instanceof ApiProblem && problem.code === "STALE_APPROVAL";
 }
 
+/** What is asked for, or how it is found out while the page does not know yet. */
+export type Require = string | undefined | (() => Promise<string | undefined>);
+
 /** What acts without a plan need in a session. */
-export function useNeeds(session: SessionId): ActNeeds | undefined {
+export function useNeeds(session: SessionId): { starts: Require; promotes: Require } | undefined {
   const { channel = "web" } = sessionQuery(session);
-  return useQuery(approversQuery).data?.needs.find((one) => one.channel === channel);
+  const client = useQueryClient();
+  const policy = useQuery(approversQuery);
+  const needs = (from: Approvers | undefined) => from?.needs.find((one) => one.channel === channel);
+  if (!policy.isPending) return needs(policy.data);
+  const later = (act: "starts" | "promotes") => async () => needs(await client.ensureQueryData(approversQuery))?.[act];
+  return { starts: later("starts"), promotes: later("promotes") };
 }
 
 /** Every act of this page that is no approval of a plan is done here, with the approver's passphrase or passkey where `require` asks for it. */
-export function useSigning(require: string | undefined, what: Signed): Signing {
+export function useSigning(require: Require, what: Signed): Signing {
   const needed = require === "verified";
   const client = useQueryClient();
   const kept = useQuery({ ...approversQuery, enabled: needed }).data?.remember ?? 0;
@@ -109,8 +117,19 @@ export function useSigning(require: string | undefined, what: Signed): Signing {
     return undefined;
   }
 
+  /** Nothing is sent before the page knows what is asked for. Where it cannot find out, the server says it. */
+  async function isAskedFor(find: () => Promise<string | undefined>): Promise<boolean> {
+    setBusy(true);
+    try {
+      return (await find().catch(() => undefined)) === "verified";
+    } finally {
+      if (current.current) setBusy(false);
+    }
+  }
+
   async function begin(signable: Signable): Promise<unknown> {
-    if (!needed || signable.act === undefined) return carryOut(signable, undefined);
+    const isNeeded = signable.act !== undefined && (typeof require === "function" ? await isAskedFor(require) : needed);
+    if (!isNeeded) return carryOut(signable, undefined);
     setChanges(0);
     const given = remembered();
     if (given !== undefined) return carryOut(signable, given);

@@ -3,11 +3,12 @@ import { useSyncExternalStore } from "react";
 import { isSignedIn, onSignInChange } from "../api/signIn";
 import { holdReads, request } from "../api/client";
 import { Connection, type ConnectionState, type SocketLike } from "./connection";
+import { takeEarlySocket } from "./early";
 import { FirstNews } from "./firstNews";
 
 /** The one connection of this page. */
 export const connection = new Connection(
-  () => new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`) as unknown as SocketLike,
+  () => takeEarlySocket() ?? (new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`) as unknown as SocketLike),
   checkCredentials,
 );
 

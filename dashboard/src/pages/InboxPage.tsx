@@ -14,7 +14,7 @@ import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { StateDot } from "../ui/status";
-import { inboxAsk, inboxItemKey, inboxState, inboxTitle, isAboutPlan, isAsk } from "./inboxItems";
+import { inboxAsk, inboxItemKey, inboxState, inboxTitle, inboxWords, isAboutPlan, isAsk } from "./inboxItems";
 import { hasWords, InboxTools, inView } from "./InboxTools";
 import { bringBack, setNotNow } from "./notNow";
 import { useInbox } from "./useInbox";
@@ -133,6 +133,7 @@ interface InboxRowProps {
 }
 
 function InboxRow({ item, isAt, isOpen, isTicked, onFocus, onChoose, onTick }: InboxRowProps): ReactNode {
+  const words = inboxWords(item);
   return (
     <li className="inbox-line" data-ticked={isTicked || undefined}>
       <label className="inbox-tick">
@@ -145,7 +146,11 @@ function InboxRow({ item, isAt, isOpen, isTicked, onFocus, onChoose, onTick }: I
           <span className="inbox-name" dir="auto">
             <Visible text={item.title} />
           </span>
-          <span className="inbox-ask"><Visible text={item.kind === "failed" ? inboxAsk(item) : (item.step?.description ?? inboxAsk(item))} /></span>
+          {words !== undefined && (
+            <span className="inbox-ask">
+              <Visible text={words} />
+            </span>
+          )}
         </span>
         <span className="inbox-where">
           <Time at={item.since} />

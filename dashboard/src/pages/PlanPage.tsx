@@ -25,6 +25,7 @@ import { t } from "../texts/t";
 import { Banner, Button, Failure, Loading } from "../ui/basics";
 import { CopyButton } from "../ui/CopyButton";
 import { Visible, visible } from "../ui/hidden";
+import { Words } from "../ui/Words";
 import { PlanBadge, planState } from "../ui/status";
 
 // What is needed to read the plan and to decide comes first.
@@ -325,7 +326,7 @@ function PlanBanners({
       )}
       {state === "UNCERTAIN" && (
         <Banner tone="waiting" icon="question" actions={run}>
-          <Visible text={plan.situation} /> {stuck?.note && <Visible text={stuck.note} />}
+          <Visible text={plan.situation} /> {stuck?.note && <Words text={stuck.note} />}
         </Banner>
       )}
       {(state === "COMPLETED" || state === "PARTIALLY_COMPLETED") && (
@@ -335,7 +336,7 @@ function PlanBanners({
       )}
       {state === "FAILED" && (
         <Banner tone="failed" icon="warning" actions={run}>
-          <Visible text={plan.situation} /> {t("plan.partly", progress)} {failed?.note && <Visible text={failed.note} />}
+          <Visible text={plan.situation} /> {t("plan.partly", progress)} {failed?.note && <Words text={failed.note} />}
         </Banner>
       )}
       {plan.endedBecause !== null && (

@@ -2,10 +2,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import { ApiProblem, request } from "../api/client";
+import { unsubscribeFromPushes } from "../api/push";
 import { ApproversSection } from "../approval/ApproversSection";
 import { healthQuery, serverQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
 import { useConnection } from "../live/live";
+import { Pushes } from "../rooms/Pushes";
 import { Clients, Undelivered } from "../rooms/ServerLists";
 import { PageHead } from "../shell/Shell";
 import { applyTheme, theme, type Theme } from "../shell/theme";
@@ -67,6 +69,7 @@ function Notifications(): ReactNode {
       <h2>{t("settings.notifications")}</h2>
       <p className="secondary">{offered ? t(`settings.notify.${permission}`) : t("settings.notify.missing")}</p>
       {permission === "default" && <Button onClick={() => void Notification.requestPermission().then(setPermission)}>{t("settings.notifyAllow")}</Button>}
+      <Pushes />
     </section>
   );
 }
@@ -149,6 +152,7 @@ function Access(): ReactNode {
         onClick={() =>
           void request("POST", "/api/logout", { body: {} }).then(
             () => {
+              void unsubscribeFromPushes().catch(() => undefined);
               client.clear();
               signedOut();
             },

@@ -16,6 +16,13 @@ export function inboxAsk(item: InboxItem): string {
   return item.situation;
 }
 
+/** What it waits for in a row of the list, unless the title has said so already. */
+export function inboxWords(item: InboxItem): string | undefined {
+  const words = item.kind === "failed" ? inboxAsk(item) : (item.step?.description ?? inboxAsk(item));
+  const said = words.replace(/^[^:]*: /, "").replace(/\.$/, "");
+  return said !== "" && item.title.includes(said) ? undefined : words;
+}
+
 /** Whether an agent waits for an answer, and not for a decision about a plan. */
 export function isAsk(item: InboxItem): boolean {
   return item.kind === "permission" || item.kind === "question";

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
 import { signOutClient } from "../api/decisions";
+import { unsubscribeFromPushes } from "../api/push";
 import { clientsQuery, undeliveredQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
 import type { ClientBrowser, UndeliveredMessage } from "../api/types";
@@ -14,7 +15,7 @@ import { say } from "../ui/toasts";
 import { Confirm } from "./parts";
 
 /** A server that does not have the call has nothing to show. */
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 404 || error.status === 405);
 }
 
@@ -46,6 +47,7 @@ function ClientRow({ client }: { client: ClientBrowser }): ReactNode {
   const act = async () => {
     await signOutClient(client.id);
     if (client.current) {
+      void unsubscribeFromPushes().catch(() => undefined);
       cache.clear();
       signedOut();
       return;

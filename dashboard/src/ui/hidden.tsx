@@ -3,8 +3,8 @@ import { Fragment, type ReactNode } from "react";
 import { t } from "../texts/t";
 
 /**
- * Characters that hide, reorder or move text are written out as `⟦U+202E⟧`, by the same rules as in the terminal
- * (`crates/core/src/visible.rs`). Line ends and tabs stay, and the bracket itself is written out so that the notation
+ * Characters that hide, reorder or move text are written out as `⟦U+202E⟧`, and so are marks of which too many stand on one
+ * letter, by the same rules as in the terminal (`crates/core/src/visible.rs`). Line ends and tabs stay, and the bracket itself is written out so that the notation
  * cannot be faked.
  */
 export interface Piece {
@@ -19,12 +19,16 @@ export function pieces(text: string): Piece[] {
   let before = " ";
   // Whether the text so far ends in an emoji, with or without its selector.
   let afterEmoji = false;
+  // The marks that stand on the last letter.
+  let marks = 0;
   const characters = [...text];
   characters.forEach((character, index) => {
     if (character === "\r" && characters[index + 1] === "\n") return;
     const selects = choosesEmoji(character, before);
     const joins = character === "\u200d" && afterEmoji && isEmoji(characters[index + 1] ?? "");
-    if (isPlain(character) || selects || joins) {
+    const isShown = isPlain(character) || selects || joins;
+    marks = isShown && MARK.test(character) ? marks + 1 : 0;
+    if (isShown && marks <= MAX_MARKS) {
       plain += character;
     } else {
       if (plain !== "") found.push({ text: plain, hidden: false });
@@ -88,18 +92,22 @@ const RANGES: readonly (readonly [number, number])[] = [
   [0x1bca0, 0x1bca3],
   [0x1d173, 0x1d17a],
   [0xe0000, 0xe0fff],
+  [0x13430, 0x1345f],
   // A half of a pair that stands alone.
   [0xd800, 0xdfff],
 ];
 
-const SUSPECT = new RegExp(
-  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`,
-  "u",
-);
+/** How many marks may stand on one letter. Living languages need no more. */
+const MAX_MARKS = 4;
+const MARK = /[\p{Mn}\p{Me}]/u;
+
+// The ranges, and every other character that Unicode calls a format control.
+const HIDDEN = `[\\p{Cf}${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`;
+const HIDDEN_CHARACTER = new RegExp(HIDDEN, "u");
+const SUSPECT = new RegExp(`${HIDDEN}|[\\p{Mn}\\p{Me}]{${MAX_MARKS + 1}}`, "u");
 
 function isPlain(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0;
-  return !RANGES.some(([from, to]) => code >= from && code <= to);
+  return !HIDDEN_CHARACTER.test(character);
 }
 
 /** After a symbol, and once, two selectors only choose between text and emoji; anywhere else they hide something. */

@@ -49,6 +49,31 @@ test("what a plan's page needs is asked for beside the scripts of every page, an
   expect(early.filter((path) => !loaded.includes(path))).toEqual([]);
 });
 
+test("a plan can be read while the scripts are still under way, and what was asked for meanwhile is not asked for again", async () => {
+  const id = await planned(stack, "read-early", "/plan on", "move the blog to a new host");
+  const { page, settled } = await visit(stack);
+  await page.goto("about:blank");
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  await page.route("**/assets/base-*.js", async (route) => {
+    await arrived;
+    await route.fallback();
+  });
+  const { counts, stop } = countReads(page);
+  await page.goto(`${stack.url}/p/${id}`, { waitUntil: "commit" });
+  const early = page.locator(".boot-text");
+  await early.getByText("Lower the TTL of the DNS records").waitFor();
+  expect([...counts.keys()]).toContain(`/api/plans/${id}`);
+  // Nothing can be decided there.
+  expect(await page.getByRole("button").count()).toBe(0);
+  arrive();
+  await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
+  expect(await early.count()).toBe(0);
+  await settled();
+  stop();
+  expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
+});
+
 /** What a page reads, with how often each was sent, and whether it had to read again: it was told of a change, or the connection came late. */
 function countReads(page: Page): { counts: Map<string, number>; readsAgain: () => boolean; stop: () => void } {
   const counts = new Map<string, number>();

@@ -44,25 +44,15 @@ async function unreadable(page: Page, words: readonly string[]): Promise<string[
   }, words);
 }
 
-const PLANTS = JSON.parse(readFileSync("../crates/core/src/plan/hidden/plants.json", "utf8")) as { markdown: string; shows: string }[];
+const read = (name: string) => JSON.parse(readFileSync(`../crates/core/src/plan/hidden/${name}.json`, "utf8")) as { markdown: string; shows: string }[];
+/** What a rendering would leave out, and what only its place on the screen would hide. Every surface is tried with both. */
+const [PLANTS, PLACED] = [read("plants"), read("placed")];
 
-/** Each plant with words of its own, and what only the place on the screen hides. */
+/** Each plant with words of its own, and those that only their place hides. */
 function corpus(): { text: string; words: string[] } {
   const own = (text: string, index: number) => text.replaceAll("delete the backups", `plant ${index} is here`).replaceAll("delete-the-backups", `plant-${index}-is-here`);
   const parts = PLANTS.map(({ markdown, shows }, index) => ({ text: own(markdown, index), words: own(shows, index) }));
-  parts.push(
-    { text: `\`\`\`sh\nls${" ".repeat(230)}; rm -rf far-right\n\`\`\``, words: "rm -rf far-right" },
-    { text: `\`\`\`sh\n${"x".repeat(400)}; rm -rf at-the-end\n\`\`\``, words: "rm -rf at-the-end" },
-    { text: `\`\`\`sh\n${"echo a line\n".repeat(60)}rm -rf below-the-fold\n\`\`\``, words: "rm -rf below-the-fold" },
-    { text: `${"> ".repeat(40)}deep-in-quotations`, words: "deep-in-quotations" },
-    { text: `${"> ".repeat(120)}deeper-in-quotations`, words: "deeper-in-quotations" },
-    { text: Array.from({ length: 20 }, (_, depth) => `${"  ".repeat(depth)}- level-${depth}-of-a-list`).join("\n"), words: "level-19-of-a-list" },
-    { text: `a${"\u00a0".repeat(300)}beside-the-screen`, words: "beside-the-screen" },
-    { text: `| ${Array.from({ length: 40 }, (_, n) => `c${n}`).join(" | ")} |\n|${"--|".repeat(40)}\n| ${Array.from({ length: 40 }, (_, n) => `cell-${n}-of-it`).join(" | ")} |`, words: "cell-39-of-it" },
-    { text: `| a | b |\n|--|--|\n| x | ${"y".repeat(300)}end-of-a-cell |`, words: "end-of-a-cell" },
-    { text: "[https://bank.example.org/account](https://evil.example.org/leads-here)", words: "https://evil.example.org/leads-here" },
-    { text: "[see https://bank.example.org now](https://evil.example.org/and-here)", words: "https://evil.example.org/and-here" },
-  );
+  parts.push(...PLACED.map(({ markdown, shows }) => ({ text: markdown, words: shows })));
   return { text: `# Tidy up\n\n- [ ] tidy the shelf\n\n${parts.map((part) => part.text).join("\n\nThen rest.\n\n")}\n`, words: parts.map((part) => part.words) };
 }
 

@@ -97,6 +97,19 @@ impl Gateway {
         self.write(session, by, ExternalCommand::RecordAsk { tool: name.to_owned(), arguments, state }).await
     }
 
+    /// Writes down what a server asks the client during a call or, with answers, what it is answered.
+    pub async fn record_questions(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        questions: Value,
+        answers: Option<Value>,
+    ) -> Result<(), Refusal> {
+        let tool = name.to_owned();
+        self.write(session, by, ExternalCommand::RecordQuestions { tool, questions, answers }).await
+    }
+
     /// Writes down that a call was refused, and counts it.
     pub async fn record_refused(
         &self,

@@ -1,8 +1,4 @@
-//! Resources and prompts of upstream servers pass the same gate as their tools.
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+//! Resources of upstream servers pass the same gate as their tools.
 
 use planwright_core::actor::Actor;
 use planwright_core::gate::ToolEffect;
@@ -12,18 +8,14 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::upstream::{CallEventSender, UpstreamRequest};
+use planwright_engine::upstream::{CallEventSender, ClientKey, UpstreamRequest};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::record::MadeCall;
 use super::{Gateway, GatewayOutcome, Permitted};
 use crate::tool_schema::Arguments;
-use crate::toolbox::ToolAnswer;
+use crate::toolbox::{Tool, ToolAnswer};
 use crate::upstream::resource_tool_name;
-
-/// How long a server may take to list its resources before an address counts as one that it does not list.
-const LIST_TIME: Duration = Duration::from_secs(5);
 
 impl Gateway {
     /// The servers whose resources and prompts are passed on: those that offer what a person accepted, and that no rule denies.
@@ -38,7 +30,7 @@ impl Gateway {
         Ok(servers)
     }
 
-    /// Asks a server for lists, prompts, completions and subscriptions.
+    /// Asks a server for lists and subscriptions.
     pub async fn request(&self, server: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
         match self.agent.upstream() {
             Some(upstream) => upstream.request(server, request).await,
@@ -96,44 +88,52 @@ impl Gateway {
         let Some(tool) = self.agent.upstream().and_then(|upstream| upstream.resource_tool(server)) else {
             return Err(Refusal::not_found(format!("No MCP server {server} is configured.")));
         };
-        let call = self.agent.engine().submitter().next_request();
-        let why = GatewayReason::Reads;
-        let made = MadeCall { session, by, tool: tool.as_ref(), arguments: &arguments, why, call };
-        let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
-        let answer = self.run(&snapshot, &made, events).await;
+        self.run_listed(session, by, tool.as_ref(), arguments, events).await
+    }
+
+    /// Makes a request for something that the server lists, and writes it down as a call that only read.
+    pub(super) async fn run_listed(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        tool: &dyn Tool,
+        arguments: Arguments,
+        events: &CallEventSender,
+    ) -> Result<Value, Refusal> {
+        let made = self.listed_call(session, by, tool, &arguments);
+        let answer = self.answer_of(&made, events).await;
         self.record_read(&made, &answer).await?;
         answer.map(|answer| answer.value)
     }
 
-    /// An address that the server listed before is its own word and no free text, so the server is asked for its list only about
-    /// others.
-    pub(super) async fn is_listed(&self, server: &ServerName, uri: &str) -> bool {
-        if self.listed.has(server, uri) {
-            return true;
-        }
-        let listed = timeout(LIST_TIME, self.request(server, UpstreamRequest::ListResources)).await;
-        let Ok(Ok(listed)) = listed else { return false };
-        let all = listed["resources"].as_array().into_iter().flatten();
-        self.listed.replace(server, all.filter_map(|one| one["uri"].as_str().map(str::to_owned)).collect());
-        self.listed.has(server, uri)
-    }
-}
-
-/// The addresses that each server listed last.
-#[derive(Debug, Default)]
-pub(super) struct ListedResources(Mutex<BTreeMap<ServerName, BTreeSet<String>>>);
-
-impl ListedResources {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerName, BTreeSet<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The same without an entry in the journal.
+    pub(super) async fn run_unrecorded(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        tool: &dyn Tool,
+        arguments: Arguments,
+    ) -> Result<Value, Refusal> {
+        let (events, _) = CallEventSender::new(ClientKey(0));
+        let answer = self.answer_of(&self.listed_call(session, by, tool, &arguments), &events).await;
+        answer.map(|answer| answer.value)
     }
 
-    fn has(&self, server: &ServerName, uri: &str) -> bool {
-        self.lock().get(server).is_some_and(|listed| listed.contains(uri))
+    fn listed_call<'a>(
+        &self,
+        session: &'a SessionIdentity,
+        by: &'a Actor,
+        tool: &'a dyn Tool,
+        arguments: &'a Arguments,
+    ) -> MadeCall<'a> {
+        let call = self.agent.engine().submitter().next_request();
+        MadeCall { session, by, tool, arguments, why: GatewayReason::Reads, call }
     }
 
-    fn replace(&self, server: &ServerName, listed: BTreeSet<String>) {
-        self.lock().insert(server.clone(), listed);
+    async fn answer_of(&self, made: &MadeCall<'_>, events: &CallEventSender) -> Result<ToolAnswer, Refusal> {
+        let snapshot =
+            self.agent.engine().sessions().snapshot(made.session).await.map_err(LedgerError::into_refusal)?;
+        self.run(&snapshot, made, events).await
     }
 }
 

@@ -80,7 +80,7 @@ impl TurnRunner<'_> {
         self.open_ask().filter(|ask| ask.call == pending.number)?.answer().cloned()
     }
 
-    fn open_ask(&self) -> Option<&Ask> {
+    pub(super) fn open_ask(&self) -> Option<&Ask> {
         self.snapshot.session.as_ref()?.turn.as_ref()?.named(&self.turn.id)?.ask.as_ref()
     }
 

@@ -1,6 +1,6 @@
 //! Permission for a call of a turn. What neither a rule nor the approved plan decides waits for a person's answer.
 
-use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit};
+use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit, led_to, names_path};
 use planwright_core::ids::RequestId;
 use planwright_core::permission::Permission;
 use planwright_core::plan::digest::is_same;
@@ -16,7 +16,7 @@ use super::runner::TurnRunner;
 use super::tool_call::refused;
 use crate::permission::{ApprovedCalls, counted, denied, standing_rule};
 use crate::tool_schema::Arguments;
-use crate::toolbox::Tool;
+use crate::toolbox::{Tool, ToolTarget};
 
 impl TurnRunner<'_> {
     /// The outcome of a call that is not permitted, or `None` if the call may be made.
@@ -47,16 +47,29 @@ impl TurnRunner<'_> {
         if let Some(refusal) = denied(&pending.call.name, &decided) {
             return Ok(Some(refused(&refusal)));
         }
-        let permitted = match (decided.permission, &answer) {
-            (Permission::Allow, _) | (Permission::Ask, Some(AskAnswer::Permission { .. })) => true,
-            (Permission::Ask | Permission::Deny, _) => self.was_granted(&pending.call.name, &object),
+        if decided.permission == Permission::Allow {
+            return Ok(None);
+        }
+        let paths = match tool.target(self.tool_context(&call_id)?, arguments).await {
+            Ok(ToolTarget::Paths(paths)) => paths,
+            Ok(ToolTarget::Command(_) | ToolTarget::None) => Vec::new(),
+            Err(refusal) => return Ok(Some(refused(&refusal))),
         };
-        if permitted {
+        if let (Permission::Ask, Some(AskAnswer::Permission { arguments: changed, .. })) = (decided.permission, &answer)
+        {
+            if self.acts_as_asked(pending, &paths, changed.as_deref()) {
+                return Ok(None);
+            }
+            self.call_permissions = PermissionCounts::REFUSED;
+            return Ok(Some(refused(&leads_elsewhere(&pending.call.name))));
+        }
+        if self.was_granted(&pending.call.name, &object, &paths) {
             return Ok(None);
         }
         let always = standing_rule(tool, self.tool_context(&call_id)?, arguments, &object).await.map(Box::new);
-        let (tool, reason) = (pending.call.name.clone(), decided.reason.describe());
-        let asked = CallToPermit { tool, arguments: object, reason, always };
+        let (tool, reason) =
+            (pending.call.name.clone(), led_to(&decided.reason.describe(), &paths, |path| names_path(&object, path)));
+        let asked = CallToPermit { tool, arguments: object, reason, paths, always };
         self.wait_for(pending, AskSubject::Permission(asked)).await.map(Some)
     }
 
@@ -78,14 +91,35 @@ impl TurnRunner<'_> {
         (plan.status == PlanStatus::Executing).then_some(plan)
     }
 
+    /// Whether the call acts on the files that it acted on when the person was asked, or on those that they named themselves.
+    fn acts_as_asked(&self, pending: &PendingCall, paths: &[String], changed: Option<&Value>) -> bool {
+        let asked = match self.open_ask().filter(|ask| ask.call == pending.number).map(|ask| &ask.subject) {
+            Some(AskSubject::Permission(call)) => call.paths.as_slice(),
+            Some(AskSubject::Questions { .. }) | None => return false,
+        };
+        match changed {
+            None => asked == paths,
+            Some(changed) => paths.iter().all(|path| asked.contains(path) || names_path(changed, path)),
+        }
+    }
+
     /// Whether a person permitted this call for the rest of the execution.
-    fn was_granted(&self, tool: &str, arguments: &Value) -> bool {
+    fn was_granted(&self, tool: &str, arguments: &Value, paths: &[String]) -> bool {
         let Some(session) = &self.snapshot.session else { return false };
         let execution = self.executing_plan().and_then(|plan| plan.execution.as_ref()).map(|execution| &execution.id);
         session.granted.iter().any(|granted| {
-            Some(&granted.execution) == execution && granted.tool == tool && is_same(&granted.arguments, arguments)
+            let is_this = granted.tool == tool && granted.paths == paths && is_same(&granted.arguments, arguments);
+            Some(&granted.execution) == execution && is_this
         })
     }
+}
+
+fn leads_elsewhere(tool: &str) -> Refusal {
+    Refusal::policy_denied(format!(
+        "A link leads elsewhere than when a person permitted this call of {}, so it was not made. Make the call again to have them \
+         asked again.",
+        quoted(tool)
+    ))
 }
 
 fn denied_by_person(tool: &str, note: Option<&str>) -> Refusal {

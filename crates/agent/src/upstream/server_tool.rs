@@ -12,7 +12,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::upstream::{READ_RESOURCE, ServerName, UpstreamTool, argument_problems};
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientInput, ClientKey};
+use planwright_engine::upstream::{CallEvent, CallEventSender, CallObserver, ClientKey, QuestionKinds};
 use planwright_engine::upstream::{UpstreamError, UpstreamServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -136,7 +136,7 @@ impl Tool for ServerTool {
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.check_state()?;
         self.check_offer().await?;
-        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        let observer = ContextObserver::new(context, &self.spec.name);
         match self.shared.servers.call(&self.server, &self.own_name, arguments, &observer).await {
             Ok(result) => Ok(answer::of(&self.shared, context, result).await),
             Err(error @ UpstreamError::Refused { .. }) => {
@@ -168,10 +168,16 @@ fn sentence(error: &UpstreamError) -> String {
 
 /// Brings what a server says to the client of the gateway that made the call. For a call of this program's agent it shows a person
 /// how far it is, a few lines a second, and refuses what the server asks.
-struct ContextObserver<'a> {
+pub(crate) struct ContextObserver<'a> {
     context: ToolContext<'a>,
     tool: &'a str,
     next: Mutex<Instant>,
+}
+
+impl<'a> ContextObserver<'a> {
+    pub(crate) fn new(context: ToolContext<'a>, tool: &'a str) -> Self {
+        Self { context, tool, next: Mutex::new(Instant::now()) }
+    }
 }
 
 impl CallObserver for ContextObserver<'_> {
@@ -194,8 +200,8 @@ impl CallObserver for ContextObserver<'_> {
         }
     }
 
-    fn input(&self) -> ClientInput {
-        self.context.call_events().map(CallEventSender::input).unwrap_or_default()
+    fn kinds(&self) -> QuestionKinds {
+        self.context.call_events().map(CallEventSender::kinds).unwrap_or_default()
     }
 
     fn client(&self) -> Option<ClientKey> {
@@ -256,7 +262,7 @@ impl Tool for ResourceTool {
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let uri = uri_of(&self.spec.name, &arguments)?;
-        let observer = ContextObserver { context, tool: &self.spec.name, next: Mutex::new(Instant::now()) };
+        let observer = ContextObserver::new(context, &self.spec.name);
         let read = self.upstream.read_resource(&self.server, &uri, &observer).await;
         read.map(ToolAnswer::from).map_err(LedgerError::into_refusal)
     }

@@ -8,7 +8,7 @@ use planwright_core::actor::Actor;
 use planwright_core::gate::PlanTool;
 use planwright_core::plan::Digest;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::upstream::{KnownServer, ServerName, ToolDifference, command_digest, look_alikes};
+use planwright_core::upstream::{KnownServer, ServerCommand, ServerName, ToolDifference, command_digest, look_alikes};
 use planwright_core::visible::quoted;
 use planwright_engine::approvals::{Approvals, record_acceptance};
 use planwright_engine::ledger::{ApprovalStore, LedgerResult};
@@ -21,6 +21,7 @@ use tokio::sync::broadcast;
 
 use super::catalog::Catalog;
 use super::server_tool::{ResourceTool, resource_tool_name};
+use crate::tool_schema::Arguments;
 use crate::toolbox::Tool;
 use crate::toolbox::files::FileTools;
 
@@ -272,7 +273,7 @@ impl UpstreamTools {
         by: &Actor,
         approvals: &Approvals,
     ) -> LedgerResult<ServerStatus> {
-        let command = command_digest(&self.configured(name)?.reached_by);
+        let command = self.configured(name)?.command.clone();
         let by = approvals.check_acceptance(by, name, digest).await?;
         let changed = || {
             Refusal::stale(format!(
@@ -283,8 +284,8 @@ impl UpstreamTools {
         if offered.is_none_or(|offered| offered.digest() != digest) {
             return Err(changed().into());
         }
-        let at = approvals.record_acceptance(&by, name, digest, command).await?;
-        if !self.shared.pins.accept_offer(name, command, digest, &by, at).await? {
+        let at = approvals.record_acceptance(&by, name, digest, command.clone()).await?;
+        if !self.shared.pins.accept_offer(name, command.digest, digest, &by, at).await? {
             return Err(changed().into());
         }
         tracing::info!(event = "upstream_accepted", server = %name, %digest, by = %by.name);
@@ -310,7 +311,7 @@ impl UpstreamTools {
         Ok(accepted.map(|status| status.server.name).collect())
     }
 
-    /// Asks an accepted server for lists or prompts.
+    /// Asks an accepted server for lists or completions.
     pub async fn request(&self, name: &ServerName, request: UpstreamRequest) -> LedgerResult<Value> {
         self.check_accepted(name).await?;
         let answer = self.shared.servers.request(name, request).await;
@@ -326,6 +327,19 @@ impl UpstreamTools {
     ) -> LedgerResult<Value> {
         self.check_accepted(name).await?;
         let answer = self.shared.servers.read_resource(name, uri, observer).await;
+        Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
+    }
+
+    /// Gets a prompt of an accepted server.
+    pub(crate) async fn get_prompt(
+        &self,
+        name: &ServerName,
+        prompt: &str,
+        arguments: Option<Arguments>,
+        observer: &dyn CallObserver,
+    ) -> LedgerResult<Value> {
+        self.check_accepted(name).await?;
+        let answer = self.shared.servers.get_prompt(name, prompt, arguments, observer).await;
         Ok(answer.map_err(|error| Refusal::new(RefusalCode::Unavailable, format!("{error}.")))?)
     }
 
@@ -383,15 +397,15 @@ impl Shared {
     /// What was accepted of another command or address is not accepted of this one.
     fn as_commanded(&self, pinned: PinnedServer) -> PinnedServer {
         let configured = self.servers.servers().iter().find(|configured| configured.name == pinned.server);
-        let command = configured.map(|configured| command_digest(&configured.reached_by));
-        let is_other =
-            command.is_some_and(|command| pinned.accepted_command.is_some_and(|accepted| accepted != command));
-        if is_other { PinnedServer { accepted: None, ..pinned } } else { pinned }
+        match configured.map(|configured| configured.command.digest) {
+            Some(command) => pinned.reached_by(command),
+            None => pinned,
+        }
     }
 
-    fn command_of(&self, server: &ServerName) -> Digest {
+    fn command_of(&self, server: &ServerName) -> ServerCommand {
         let configured = self.servers.servers().iter().find(|configured| configured.name == *server);
-        command_digest(configured.map_or("", |configured| configured.reached_by.as_str()))
+        configured.map_or_else(|| command_digest("").into(), |configured| configured.command.clone())
     }
 
     fn accepted_by_rule(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Actor>> {
@@ -404,15 +418,15 @@ impl Shared {
         let offered = OfferedTools { tools: offer.tools().to_vec(), at: Timestamp::now() };
         let rule = self.accepted_by_rule().get(server).cloned();
         if let Some(by) = rule {
-            let accepted = self.pins.accept_first_offer(server, command, &offered, &by).await?;
+            let accepted = self.pins.accept_first_offer(server, command.digest, &offered, &by).await?;
             self.accepted_by_rule().remove(server);
             if accepted {
-                record_acceptance(self.pins.as_ref(), &by, server, offered.digest(), command, offered.at).await?;
+                record_acceptance(self.pins.as_ref(), &by, server, offered.digest(), &command, offered.at).await?;
                 tracing::info!(event = "upstream_accepted", %server, digest = %offered.digest(), by = %by.name);
                 return Ok(());
             }
         }
-        self.pins.record_offer(server, command, &offered).await
+        self.pins.record_offer(server, command.digest, &offered).await
     }
 
     pub(super) async fn record_or_warn(&self, server: &ServerName, offer: &ToolOffer) {

@@ -1,10 +1,12 @@
-//! A store that stops answering at a chosen moment, as if its process were asleep.
+//! Stores that behave in a chosen way: one that stops answering, as if its process were asleep, and one whose clock is set.
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Committed, Lease, Ledger, LedgerResult, Submission};
 use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
@@ -95,5 +97,51 @@ impl ForwardingLedger for HangingLedger {
     async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
         self.reaches(|state| state != State::Hanging).await;
         self.inner.renew_lease(lease, ttl).await
+    }
+}
+
+/// A store whose clock can be set forward.
+#[derive(Debug)]
+pub(crate) struct SteppedClock {
+    inner: Arc<dyn Ledger>,
+    ahead_seconds: AtomicI64,
+    /// How often the clock was read.
+    reads: watch::Sender<u64>,
+}
+
+impl SteppedClock {
+    pub(crate) fn new(inner: Arc<dyn Ledger>) -> Arc<Forwarding<Self>> {
+        Arc::new(Forwarding(Self { inner, ahead_seconds: AtomicI64::new(0), reads: watch::Sender::new(0) }))
+    }
+
+    /// Sets the clock an hour forward. Every lease of this owner counts as run out then.
+    pub(crate) async fn set_forward(&self, owner: &str) {
+        self.ahead_seconds.fetch_add(3_600, Ordering::SeqCst);
+        self.inner.shorten_leases(owner, Duration::ZERO).await.unwrap();
+    }
+
+    /// Waits until the clock was read so many times from now on.
+    pub(crate) async fn is_read(&self, times: u64) {
+        let mut reads = self.reads.subscribe();
+        let wanted = *reads.borrow_and_update() + times;
+        reads.wait_for(|reads| *reads >= wanted).await.unwrap();
+    }
+}
+
+#[async_trait]
+impl ForwardingLedger for SteppedClock {
+    fn inner(&self) -> LedgerResult<&dyn Ledger> {
+        Ok(self.inner.as_ref())
+    }
+
+    async fn after(&self, method: &'static str) {
+        if method == "lease_clock" {
+            self.reads.send_modify(|reads| *reads += 1);
+        }
+    }
+
+    async fn lease_clock(&self) -> LedgerResult<Timestamp> {
+        let ahead = SignedDuration::from_secs(self.ahead_seconds.load(Ordering::SeqCst));
+        Ok(self.inner.lease_clock().await? + ahead)
     }
 }

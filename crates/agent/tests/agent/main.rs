@@ -9,6 +9,7 @@ mod auto;
 mod chat_changes;
 mod commands;
 mod compaction;
+mod embedding;
 mod execution;
 mod feed;
 mod files;

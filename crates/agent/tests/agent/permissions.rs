@@ -334,6 +334,45 @@ async fn a_rule_about_a_path_is_not_passed_by_a_link() {
     assert_eq!(refused.collect::<Vec<_>>(), [false, true, true]);
 }
 
+/// A permission is for the file that the call led to when the person was asked.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_permission_does_not_follow_a_link_that_leads_elsewhere_since() {
+    let rules = Arc::new(Rules::default());
+    let ask = PermissionRule { target: Some("link/**".to_owned()), ..rule("write_file", Permission::Ask) };
+    rules.0.lock().unwrap().push(ask);
+    let write = |path: &str| Reply::call("write_file", json!({ "path": path, "content": "mine" }));
+    let script = [write("open.txt"), Reply::text("1"), write("link/new"), write("link/new"), Reply::text("Written.")];
+    let world = World::with(ScriptedModel::new(script), |setup| {
+        setup.options.permissions = Arc::clone(&rules) as Arc<dyn RuleSource>;
+    })
+    .await;
+    world.say("Begin").await;
+    let files = find(world.folder.path(), "open.txt");
+    let lead = |to: &str| {
+        let _ = std::fs::remove_file(files.join("link"));
+        std::os::unix::fs::symlink(to, files.join("link")).unwrap();
+    };
+    let asked = |answer: &Answer| match answer.ask.as_ref().map(|waiting| &waiting.ask.subject) {
+        Some(AskSubject::Permission(call)) => (call.paths.clone(), call.reason.clone()),
+        Some(AskSubject::Questions { .. }) | None => panic!("no permission asked: {}", answer.reply),
+    };
+    let code = async || world.engine().sessions().get(&world.session).await.unwrap().waiting_ask().unwrap().code();
+    for folder in ["one", "two"] {
+        std::fs::create_dir(files.join(folder)).unwrap();
+    }
+    lead("one");
+    let (paths, reason) = asked(&world.send("Write it").await);
+    assert_eq!(paths, ["link/new", "one/new"]);
+    assert!(reason.ends_with("It leads to `one/new`."), "{reason}");
+    lead("two");
+    let answered = world.send(&format!("/allow {}", code().await)).await;
+    assert!(!files.join("two/new").exists() && !files.join("one/new").exists());
+    assert_eq!(asked(&answered).0, ["link/new", "two/new"], "the call that the agent makes again is asked about");
+    assert_eq!(world.send(&format!("/allow {}", code().await)).await.reply, "Written.");
+    assert_eq!(std::fs::read_to_string(files.join("two/new")).unwrap(), "mine");
+}
+
 /// What may not be read is not found by a search over the folder around it either.
 #[tokio::test]
 async fn a_search_passes_by_what_a_rule_denies() {

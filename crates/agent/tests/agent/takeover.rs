@@ -1,22 +1,26 @@
 //! What a process that ended left undone is taken up by one that stays.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_agent::Agent;
-use planwright_agent::session::input::{Approving, Input, Request};
+use planwright_agent::session::input::{Approving, ChatLocation, Input, Request};
+use planwright_agent::session::progress::Progress;
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::feed::{Feed, FeedItem};
+use planwright_engine::ledger::Ledger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::ledger::SteppedClock;
 use crate::process::Process;
 use crate::test_tools::{Act, Prop};
-use crate::world::{World, session, turns};
+use crate::world::{World, person, session, turns};
 
 /// A process that stays, and takes up what it finds until it is stopped.
 pub(crate) struct Keeper {
@@ -28,8 +32,13 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
-        let ledger = world.setup.ledger().await;
-        let agent = world.another(model, "the keeper").await;
+        Self::start_on(world, world.ledger().await, model).await
+    }
+
+    /// One that reaches the store in this way.
+    async fn start_on(world: &World, store: Arc<dyn Ledger>, model: &ScriptedModel) -> Self {
+        let ledger = world.ledger().await;
+        let agent = world.setup.clone().owned_by("the keeper").agent(store, model.clone());
         let stop = CancellationToken::new();
         let (keeper, stopping) = (agent.clone(), stop.clone());
         let keeping = tokio::spawn(async move { keeper.take_over(stopping).await });
@@ -81,7 +90,7 @@ async fn the_work_of_a_process_of_this_machine_that_ended_is_taken_over_at_once(
     .await;
     let hanging = ScriptedModel::new([Reply::hang()]);
     let gone = world.another(&hanging, "gone").await;
-    let begun = gone.submit(Input::typed("Hello"), Request::new(world.place(), crate::world::person()));
+    let begun = gone.submit(Input::typed("Hello"), Request::new(world.place(), person()));
     let model = ScriptedModel::new([Reply::text("Here I am.")]);
     hanging.asked(1).await;
     let keeper = Keeper::start(&world, &model).await;
@@ -97,7 +106,7 @@ async fn an_undo_does_not_wait_for_a_process_of_this_machine_that_ended() {
         setup.options.is_gone = |owner| owner == "gone";
     })
     .await;
-    world.engine().sessions().open(&world.session, &crate::world::person()).await.unwrap();
+    world.engine().sessions().open(&world.session, &person()).await.unwrap();
     let ledger = world.ledger().await;
     ledger.acquire_lease(&world.session, "gone", Duration::from_secs(3_600)).await.unwrap().expect("the lease");
     let answer = world.send("/undo chat").await;
@@ -114,7 +123,7 @@ async fn a_lease_of_before_the_clock_was_set_back_does_not_last_for_hours() {
     setup.options.lease = Duration::from_secs(3_600);
     let hanging = ScriptedModel::new([Reply::hang()]);
     let elsewhere = setup.agent(world.ledger().await, hanging.clone());
-    let begun = elsewhere.submit(Input::typed("Hello"), Request::new(world.place(), crate::world::person()));
+    let begun = elsewhere.submit(Input::typed("Hello"), Request::new(world.place(), person()));
     hanging.asked(1).await;
     let lasts_long = async || {
         let owners = ledger.lease_owners(None, Duration::from_secs(600)).await.unwrap();
@@ -130,6 +139,60 @@ async fn a_lease_of_before_the_clock_was_set_back_does_not_last_for_hours() {
     tokio::time::timeout(Duration::from_secs(60), shortened).await.expect("the lease is shortened");
     keeper.end().await;
     drop((begun, elsewhere));
+}
+
+/// A clock that is set forward makes live leases run out until their processes renew them.
+#[tokio::test]
+async fn a_clock_that_is_set_forward_ends_no_live_work() {
+    let world = World::with(ScriptedModel::new([]), |setup| {
+        setup.options.lease = Duration::from_secs(3_600);
+        setup.options.is_gone = |owner| owner == "gone";
+    })
+    .await;
+    let hanging = ScriptedModel::new([Reply::hang(), Reply::hang()]);
+    let alive = world.another(&hanging, "alive").await;
+    let begun = alive.submit(Input::typed("Hello"), Request::new(world.place(), person()));
+    let other = session("session-two");
+    world.engine().sessions().open(&other, &person()).await.unwrap();
+    let gone = world.another(&hanging, "gone").await;
+    hanging.asked(1).await;
+    let store = SteppedClock::new(world.ledger().await);
+    let model = ScriptedModel::new([Reply::text("Here I am.")]);
+    let keeper = Keeper::start_on(&world, store.clone(), &model).await;
+    store.0.is_read(1).await;
+    store.0.set_forward("alive").await;
+    // A session that was seen twice is taken over.
+    store.0.is_read(4).await;
+    let events = world.event_names().await;
+    assert!(!events.contains(&"turn_resumed"), "{events:?}");
+    // What a process left that is known to have ended does not wait.
+    let place = ChatLocation::new(TransportChat("cli:other".to_owned()), other.clone());
+    let left = gone.submit(Input::typed("Hello"), Request::new(place, person()));
+    hanging.asked(2).await;
+    keeper.sees(&other, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
+    keeper.end().await;
+    assert_eq!(model.requests().len(), 1);
+    drop((begun, left, alive, gone));
+}
+
+/// Neither does an input in another process.
+#[tokio::test]
+async fn an_input_waits_for_a_lease_that_ran_out_when_the_clock_was_set_forward() {
+    let world = World::new([]).await;
+    let store = SteppedClock::new(world.ledger().await);
+    let agent = world.setup.clone().owned_by("another").agent(store.clone(), ScriptedModel::new([]));
+    let (watcher, mut told) = Watcher::new();
+    agent.type_text(&world.place(), &person(), "/undo chat", &watcher).await.unwrap();
+    let lease = Duration::from_secs(3_600);
+    let held = world.engine().ledger().acquire_lease(&world.session, "alive", lease).await.unwrap().unwrap();
+    store.0.set_forward("alive").await;
+    let place = world.place();
+    let answer = tokio::spawn(async move { agent.type_text(&place, &person(), "/undo chat", &watcher).await });
+    while told.recv().await.expect("it waits for the process that holds the session") != Progress::WaitingForOthers {}
+    assert!(world.engine().ledger().renew_lease(&held, lease).await.unwrap(), "it was not taken");
+    world.engine().ledger().release_lease(&held).await.unwrap();
+    let answer = answer.await.unwrap().unwrap();
+    assert!(answer.reply.contains("There is nothing to undo"), "{}", answer.reply);
 }
 
 #[tokio::test]
@@ -177,10 +240,10 @@ async fn running_work_is_left_alone_and_so_is_work_that_waits_for_a_person() {
     keeper.sees(&world.session, uncertain).await;
 
     let busy = session("session-busy");
-    keeper.agent.engine().sessions().open(&busy, &crate::world::person()).await.unwrap();
+    keeper.agent.engine().sessions().open(&busy, &person()).await.unwrap();
     let model = ScriptedModel::new([Reply::text("Slow.").after(Duration::from_millis(2_500))]);
     let slow = world.another(&model, "the slow one").await;
-    let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::none()).await.unwrap();
+    let outcome = slow.send(&busy, &person(), "Hello", &Watcher::none()).await.unwrap();
     assert_eq!(outcome.reply, "Slow.");
     keeper.end().await;
     let events = crate::world::events(world.engine(), &busy).await;

@@ -15,6 +15,7 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
+use planwright_engine::clock::Clock as _;
 use planwright_engine::ledger::{
     Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, FoundMemories, Lease, LeaseOwner, Ledger,
     LedgerError, LedgerResult, MemoryVector, Page, PlanSummary, StoredSession, Submission,
@@ -351,6 +352,11 @@ impl ForwardingLedger for ProcessLedger {
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let world = &self.process.world;
         self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await
+    }
+
+    async fn lease_clock(&self) -> LedgerResult<Timestamp> {
+        let world = &self.process.world;
+        self.operate("lease_clock", "", |_, _| Ok(world.clock.now())).await
     }
 
     async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {

@@ -14,6 +14,7 @@ use super::passkey::Passkey;
 use super::policy::ApprovalPolicy;
 use crate::actor::Actor;
 use crate::identity::SessionIdentity;
+use crate::located_program::LocatedProgram;
 use crate::presence::{AgentClient, Presence, UsedSignature};
 use crate::refusal::Refusal;
 use crate::standing_rule::{StandingRule, StoredRule};
@@ -156,6 +157,9 @@ pub enum ApprovalEvent {
         server: String,
         digest: String,
         command: String,
+        /// The program that the command is, where it was found. Records of earlier versions do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<LocatedProgram>,
     },
 }
 
@@ -164,6 +168,7 @@ pub enum ApprovalEvent {
 pub struct ToolsAcceptance {
     pub digest: String,
     pub command: String,
+    pub program: Option<LocatedProgram>,
     pub by: Actor,
     pub at: Timestamp,
 }
@@ -433,8 +438,8 @@ impl ApprovalState {
             ApprovalEvent::ClientsKept { session, clients } => {
                 self.kept_clients.entry(session.to_string()).or_default().extend(clients);
             }
-            ApprovalEvent::ToolsAccepted { server, digest, command } => {
-                let accepted = ToolsAcceptance { digest, command, by: record.by, at: record.at };
+            ApprovalEvent::ToolsAccepted { server, digest, command, program } => {
+                let accepted = ToolsAcceptance { digest, command, program, by: record.by, at: record.at };
                 self.accepted_tools.entry(server).or_default().push(accepted);
             }
         }

@@ -1,7 +1,5 @@
 //! What a turn asks a person, and the person's answer.
 
-use serde_json::Value;
-
 use crate::actor::ActorKind;
 use crate::ask::{Ask, AskAnswer, AskSubject, CallToPermit, Grant};
 use crate::client_ask::{self, ClientAsk, MAX_CLIENT_ASKS};
@@ -113,10 +111,10 @@ impl Decider<'_> {
     }
 
     /// A person is asked about a call of a client's own tool, beside the approved plan.
-    pub(super) fn ask_client_call(&self, tool: &str, arguments: &Value, reason: &str) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn ask_client_call(&self, asked: &CallToPermit) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         let plan = self.approved_plan()?;
-        if session.client_asks.iter().any(|asked| asked.plan == plan.id && asked.is_about(tool, arguments)) {
+        if session.client_asks.iter().any(|known| known.plan == plan.id && known.is_about(asked)) {
             return Ok(Vec::new());
         }
         if session.client_asks.len() >= MAX_CLIENT_ASKS {
@@ -125,14 +123,9 @@ impl Decider<'_> {
                 format!("A person was asked about {MAX_CLIENT_ASKS} calls beside this plan, which is the most."),
             ));
         }
-        self.policy.limits.check_line("tool", tool)?;
-        self.policy.limits.check_message(&arguments.to_string())?;
-        let asked = CallToPermit {
-            tool: tool.to_owned(),
-            arguments: arguments.clone(),
-            reason: reason.to_owned(),
-            always: None,
-        };
+        self.policy.limits.check_line("tool", &asked.tool)?;
+        self.policy.limits.check_message(&asked.arguments.to_string())?;
+        let asked = CallToPermit { always: None, ..asked.clone() };
         let ask = AskId::from(&self.context.request);
         let digest = client_ask::digest(&ask, &plan.id, &asked);
         let execution = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);

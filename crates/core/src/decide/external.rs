@@ -58,6 +58,11 @@ impl Decider<'_> {
                 let (call, tool, outcome, plan) = (call.clone(), tool.clone(), outcome.clone(), self.worked_on()?);
                 Ok(vec![Event::Session(SessionEvent::GatewayCallEnded { call, tool, outcome, plan })])
             }
+            ExternalCommand::RecordQuestions { tool, questions, answers } => {
+                let (questions, answers) = (kept(questions), answers.as_ref().map(kept));
+                let (tool, plan) = (tool.clone(), self.worked_on()?);
+                Ok(vec![Event::Session(SessionEvent::GatewayQuestioned { tool, questions, answers, plan })])
+            }
             ExternalCommand::RecordRefused { tool, arguments, refusal } => {
                 let (tool, arguments, refusal, plan) =
                     (tool.clone(), kept(arguments), refusal.clone(), self.worked_on()?);
@@ -65,7 +70,7 @@ impl Decider<'_> {
                 Ok(std::iter::once(Event::Session(refused)).chain(self.count(PermissionCounts::REFUSED)).collect())
             }
             ExternalCommand::Answered { command, answers } => self.with_answers(self.external(command)?, answers),
-            ExternalCommand::AskClientCall { tool, arguments, reason } => self.ask_client_call(tool, arguments, reason),
+            ExternalCommand::AskClientCall(asked) => self.ask_client_call(asked),
             ExternalCommand::TakeClientCall { ask } => self.take_client_call(ask),
             ExternalCommand::CountCall { permissions } => {
                 let executing = |plan: &&Plan| plan.status == PlanStatus::Executing;

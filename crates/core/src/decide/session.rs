@@ -36,6 +36,7 @@ impl Decider<'_> {
             SessionCommand::ResolveComment { plan, comment, resolved } => {
                 self.resolve_comment(plan, comment, *resolved)
             }
+            SessionCommand::TakeTurn(turn) => self.take_turn(turn),
         }
     }
 

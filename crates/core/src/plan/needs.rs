@@ -26,6 +26,8 @@ use crate::workspace::normal;
 const LANGUAGE: &str = "planwright-needs";
 /// Of each list.
 const MAX_ENTRIES: usize = 200;
+/// How many letters and digits in a row the name of a tool with `*` has at least.
+const MIN_NAMED: usize = 3;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -34,7 +36,7 @@ pub struct PlanNeeds {
     pub files: Vec<String>,
     /// Shell lines. More words may follow, as in a permission rule.
     pub commands: Vec<String>,
-    /// Names of tools, also with `*`.
+    /// Names of tools, also with `*` beside some letters of the name.
     pub tools: Vec<String>,
     /// Hosts, also as `*.example.org`.
     pub network: Vec<String>,
@@ -43,6 +45,12 @@ pub struct PlanNeeds {
 impl PlanNeeds {
     /// The block of a document. It is refused if it cannot be read as what it is to say.
     pub fn of_document(markdown: &str) -> Result<Option<Self>, Refusal> {
+        let found = Self::read(markdown)?;
+        found.as_ref().map_or(Ok(()), Self::check)?;
+        Ok(found)
+    }
+
+    fn read(markdown: &str) -> Result<Option<Self>, Refusal> {
         // The parser is slow beside a search.
         if !markdown.contains(LANGUAGE) {
             return Ok(None);
@@ -60,15 +68,13 @@ impl PlanNeeds {
                 "The block `{LANGUAGE}` cannot be used: it has an escape such as `\\u`; write every letter as itself."
             )));
         }
-        let needs: Self = toml::from_str(block).map_err(|error| {
+        toml::from_str(block).map(Some).map_err(|error| {
             Refusal::invalid(format!(
                 "The block `{LANGUAGE}` cannot be read: {}. It is TOML with the lists `files`, `commands`, `tools` and `network`, \
                  such as `commands = [\"cargo test\"]`.",
                 error.message().lines().next().unwrap_or_default()
             ))
-        })?;
-        needs.check()?;
-        Ok(Some(needs))
+        })
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -89,11 +95,11 @@ impl PlanNeeds {
             }
         }
         for tool in &self.tools {
-            let Some(glob) = glob(tool) else {
-                return Err(invalid(format!("{} is no name of a tool", quoted(tool))));
-            };
-            if glob.is_match("\u{7f}".repeat(64)) {
-                return Err(invalid(format!("{} names every tool", quoted(tool))));
+            if !names_tools(tool) {
+                return Err(invalid(format!(
+                    "{} could mean every tool; write the name of one, or at least {MIN_NAMED} letters of it in a row and `*`",
+                    quoted(tool)
+                )));
             }
         }
         Ok(())
@@ -114,7 +120,9 @@ impl PlanNeeds {
     }
 
     pub fn covers_tool(&self, tool: &str) -> bool {
-        self.tools.iter().filter_map(|named| glob(named)).any(|glob| glob.is_match(tool))
+        // A plan of an earlier version may have an entry that is not taken any more.
+        let named = self.tools.iter().filter(|named| names_tools(named));
+        named.filter_map(|named| glob(named)).any(|glob| glob.is_match(tool))
     }
 
     pub fn covers_host(&self, host: &str) -> bool {
@@ -133,7 +141,7 @@ impl PlanContent {
     pub fn declared_needs(&self, approved: impl Fn(&StepId) -> bool) -> Option<PlanNeeds> {
         match self {
             // A block that cannot be read was refused when the text was stored.
-            Self::Document(document) => PlanNeeds::of_document(&document.markdown).ok().flatten(),
+            Self::Document(document) => PlanNeeds::read(&document.markdown).ok().flatten(),
             Self::Collect(_) => None,
             // The person saw whole lines, so nothing may follow them: they are compared as the plan's commands.
             Self::Build(built) => {
@@ -142,6 +150,15 @@ impl PlanContent {
             }
         }
     }
+}
+
+/// Whether an entry names a tool, or several by a part of their names. `mcp` is a part of the names of all servers' tools.
+fn names_tools(entry: &str) -> bool {
+    if entry.contains(['[', ']', '{', '}', '?', '\\']) {
+        return false;
+    }
+    let mut parts = entry.split(|letter: char| !letter.is_ascii_alphanumeric());
+    !entry.contains('*') || parts.any(|part| part.len() >= MIN_NAMED && part != "mcp")
 }
 
 fn glob(text: &str) -> Option<globset::GlobMatcher> {

@@ -118,6 +118,16 @@ events! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             plan: Option<PlanId>,
         } => { plan: plan.as_ref(), audit: "a call to an upstream server was refused" },
+        /// An upstream server asked the client something during such a call or, with answers, was answered.
+        "gateway_questioned" GatewayQuestioned {
+            tool: String,
+            /// By name, as the server asked them.
+            questions: Value,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            answers: Option<Value>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            plan: Option<PlanId>,
+        } => { plan: plan.as_ref() },
         /// The hook of an agent's client asked for a call of one of the client's own tools that the approved plan does not cover.
         "client_call_asked" ClientCallAsked { ask: AskId, plan: PlanId, digest: Digest, asked: CallToPermit } => {
             plan: plan,

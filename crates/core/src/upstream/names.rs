@@ -71,6 +71,11 @@ impl fmt::Display for ServerName {
 
 /// The tool with which resources of a server are read. A server's own tool of this name is given another one.
 pub const READ_RESOURCE: &str = "read_resource";
+/// Stands for the tool in rules and in the journal where a prompt of a server is read.
+pub const READ_PROMPT: &str = "read_prompt";
+/// The same where an argument of a prompt or of an address is completed.
+pub const COMPLETE_ARGUMENT: &str = "complete_argument";
+const OWN_TOOLS: [&str; 3] = [READ_RESOURCE, READ_PROMPT, COMPLETE_ARGUMENT];
 
 /// The name of each tool here, in the order of `tools`. A name that is too long or has other characters is shortened and
 /// ends in a hash of the whole name, so it is the same in every process. `None` for a tool whose name another one has.
@@ -105,8 +110,8 @@ fn is_plain(c: char) -> bool {
 
 fn fits(server: &ServerName, tool: &str) -> bool {
     let length = server.as_str().len() + SEPARATOR.len() + tool.len();
-    let is_own = tool != READ_RESOURCE;
-    is_own && !tool.is_empty() && length <= MAX_TOOL_NAME && tool.chars().all(is_plain)
+    let is_free = !OWN_TOOLS.contains(&tool);
+    is_free && !tool.is_empty() && length <= MAX_TOOL_NAME && tool.chars().all(is_plain)
 }
 
 fn shortened(server: &ServerName, tool: &str) -> String {
@@ -155,7 +160,9 @@ mod tests {
 
     #[test]
     fn no_tool_of_a_server_has_the_name_of_the_one_that_reads_its_resources() {
-        let names = offered_names(&server("fs"), ["read_resource", "read"]);
+        let names = offered_names(&server("fs"), ["read_resource", "read", "read_prompt", "complete_argument"]);
+        assert!(!names.contains(&Some("fs__read_prompt".to_owned())), "{names:?}");
+        assert!(!names.contains(&Some("fs__complete_argument".to_owned())), "{names:?}");
         assert_ne!(names[0].as_deref(), Some("fs__read_resource"));
         assert!(names[0].as_deref().unwrap().starts_with("fs__read_resource_"), "{names:?}");
         assert_eq!(names[1].as_deref(), Some("fs__read"));

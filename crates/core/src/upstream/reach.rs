@@ -18,6 +18,10 @@ pub enum ServerReach {
 /// What the program of a server may reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramReach {
+    /// The file of the program. `None` if it was not found.
+    pub program: Option<String>,
+    /// The names of the variables that the settings give it.
+    pub variables: Vec<String>,
     /// It runs without a sandbox.
     pub is_open: bool,
     pub has_network: bool,
@@ -48,6 +52,15 @@ impl ServerReach {
 
 impl ProgramReach {
     fn describe(&self, server: &ServerName) -> Vec<String> {
+        let mut lines = self.describe_access(server);
+        lines.extend(self.program.iter().map(|file| format!("  program: {file}")));
+        if !self.variables.is_empty() {
+            lines.push(format!("  variables of the settings: {}", self.variables.join(", ")));
+        }
+        lines
+    }
+
+    fn describe_access(&self, server: &ServerName) -> Vec<String> {
         if self.is_open {
             return vec![
                 "It runs without a sandbox: it reads, writes and sends everything that you can, your keys included."
@@ -94,6 +107,8 @@ mod tests {
     fn a_person_reads_what_a_program_may_reach() {
         let server: ServerName = "files".parse().unwrap();
         let reach = ProgramReach {
+            program: Some("/usr/bin/node".to_owned()),
+            variables: vec!["A_KEY".to_owned(), "HOME".to_owned()],
             writes: vec!["/data/mcp/files".to_owned(), "/home/me/notes".to_owned()],
             asks: Some("to use the network".to_owned()),
             ..ProgramReach::default()
@@ -107,6 +122,8 @@ mod tests {
                 "  network: none",
                 "  Its settings ask to use the network, which no person has allowed. `planwright mcp-server accept files \
                  --allow-access` allows it.",
+                "  program: /usr/bin/node",
+                "  variables of the settings: A_KEY, HOME",
             ]
         );
         let open = ProgramReach { is_open: true, ..ProgramReach::default() };

@@ -27,9 +27,14 @@ pub fn check_tool_name(name: &str, known: &[&str], servers: &[&str]) -> Result<(
 
 /// The refusal of a call to a tool that does not exist.
 pub fn no_such_tool(name: &str, known: &[&str]) -> Refusal {
+    no_such("tool", name, known)
+}
+
+/// The refusal of a request for something that does not exist, such as a prompt.
+pub fn no_such(what: &str, name: &str, known: &[&str]) -> Refusal {
     let near: Vec<_> = nearest(name, known).into_iter().map(quoted).collect();
     let hint = if near.is_empty() { String::new() } else { format!(" The nearest are {}.", near.join(", ")) };
-    Refusal::not_found(format!("There is no tool {}.{hint}", quoted(name)))
+    Refusal::not_found(format!("There is no {what} {}.{hint}", quoted(name)))
 }
 
 /// The names that need the fewest changes, at most three, without those that have nothing in common.

@@ -22,7 +22,13 @@ use crate::world::*;
 
 fn permission(command: &str) -> AskSubject {
     let (arguments, reason) = (json!({ "command": command }), "commands are asked".to_owned());
-    AskSubject::Permission(CallToPermit { tool: "run_command".to_owned(), arguments, reason, always: None })
+    AskSubject::Permission(CallToPermit {
+        tool: "run_command".to_owned(),
+        arguments,
+        reason,
+        paths: Vec::new(),
+        always: None,
+    })
 }
 
 fn questions(texts: &[&str]) -> AskSubject {
@@ -115,6 +121,7 @@ fn an_answer_is_bound_to_the_call_that_was_shown() {
         tool: "run_command".to_owned(),
         arguments: json!({ "command": "make test" }),
         reason: "another rule".to_owned(),
+        paths: Vec::new(),
         always: None,
     });
     assert_eq!(said_otherwise.digest(&turn, 1), asked(&world).digest);

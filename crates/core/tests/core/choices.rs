@@ -102,7 +102,13 @@ fn permission() -> AskSubject {
     let (tool, arguments) = ("run_command".to_owned(), json!({ "command": "ls" }));
     let (permits, session) = (PermittedCalls::Command { line: "ls".to_owned() }, SESSION.parse().unwrap());
     let always = Some(Box::new(StandingRule { permits, place: RulePlace::Session { session } }));
-    AskSubject::Permission(CallToPermit { tool, arguments, reason: "commands are asked".to_owned(), always })
+    AskSubject::Permission(CallToPermit {
+        tool,
+        arguments,
+        reason: "commands are asked".to_owned(),
+        paths: Vec::new(),
+        always,
+    })
 }
 
 fn question(choices: &[&str]) -> AskSubject {

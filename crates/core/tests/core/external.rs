@@ -1,6 +1,6 @@
 //! What the agent of another program does through MCP.
 
-use planwright_core::ask::{AskAnswer, GatewayAsk, GatewayCallRecord, GatewayReason, Grant};
+use planwright_core::ask::{AskAnswer, CallToPermit, GatewayAsk, GatewayCallRecord, GatewayReason, Grant};
 use planwright_core::command::{
     AnswerCommand, CallRunner, Command, ExecutionCommand, ExternalCommand, ProgressReport, StepOutcome,
 };
@@ -164,7 +164,8 @@ fn calls_that_a_hook_decided_about_are_counted_while_a_plan_is_carried_out() {
 fn a_call_of_a_client_is_asked_about_once_and_permitted_by_a_person_beside_an_approved_plan() {
     let asked = |command: &str| {
         let (tool, arguments) = ("Bash".to_owned(), json!({ "command": command }));
-        Command::External(ExternalCommand::AskClientCall { tool, arguments, reason: "not covered".to_owned() })
+        let (reason, paths) = ("not covered".to_owned(), Vec::new());
+        Command::External(ExternalCommand::AskClientCall(CallToPermit { tool, arguments, reason, paths, always: None }))
     };
     let mut world = World::ready_document("- [ ] one");
     refused(world.agent(asked("make")), RefusalCode::WrongStatus, "No approved plan");

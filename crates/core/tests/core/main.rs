@@ -26,6 +26,7 @@ mod execution;
 mod external;
 mod file_circles;
 mod folder_names;
+mod foreign_plans;
 mod fuzz;
 mod gate;
 mod gateway;

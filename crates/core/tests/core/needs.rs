@@ -42,6 +42,14 @@ fn a_block_that_cannot_be_used_is_refused_with_the_reason() {
         ("tools = [\"**\"]", "every tool"),
         ("tools = [\"{github__push,?*}\"]", "every tool"),
         ("tools = [\"[!x]*\"]", "every tool"),
+        ("tools = [\"[A-Za-z_]*\"]", "every tool"),
+        ("tools = [\"[a-zA-Z]*[a-z]\"]", "every tool"),
+        ("tools = [\"{a,b,c,d,e}*\"]", "every tool"),
+        ("tools = [\"???*\"]", "every tool"),
+        ("tools = [\"*e*\"]", "every tool"),
+        ("tools = [\"*_*_*\"]", "every tool"),
+        ("tools = [\"mcp__*\"]", "every tool"),
+        ("tools = ['\\*read']", "every tool"),
         ("tools = [\"\\u002a\"]", "write every letter as itself"),
         ("files = [\"src/\\U0000002a\"]", "write every letter as itself"),
     ] {
@@ -103,7 +111,7 @@ fn what_is_named_is_covered_and_nothing_else() {
 #[test]
 fn a_plan_that_says_what_it_needs_covers_nothing_else_in_a_project() {
     let needs = needs(
-        "files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\", \"run_command\", \"w*\"]",
+        "files = [\"src/**\"]\ncommands = [\"cargo test\"]\ntools = [\"github__get_*\", \"run_command\", \"wri*\"]",
     );
     let plan = PlanCover { needs: Some(&needs), ..PlanCover::default() };
     let deny: PermissionRule =

@@ -11,7 +11,7 @@ use planwright_core::plan::Digest;
 use planwright_core::presence::{Act, AgentClient, Presence};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
-use planwright_core::upstream::ServerName;
+use planwright_core::upstream::{ServerCommand, ServerName};
 use planwright_core::visible::visible;
 
 use super::Approvals;
@@ -73,10 +73,10 @@ impl Approvals {
         by: &Actor,
         server: &ServerName,
         digest: Digest,
-        command: Digest,
+        command: impl Into<ServerCommand>,
     ) -> LedgerResult<Timestamp> {
-        let at = self.now();
-        approval_records::record_acceptance(self.ledger(), by, server, digest, command, at).await?;
+        let (at, command) = (self.now(), command.into());
+        approval_records::record_acceptance(self.ledger(), by, server, digest, &command, at).await?;
         approval_records::record_act_passkey(self.ledger(), by, || self.now()).await;
         Ok(at)
     }

@@ -27,8 +27,11 @@ pub trait LeaseStore: Send + Sync + std::fmt::Debug + 'static {
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 
-    /// The owners of the lease of one session, or of the leases that hold unfinished work, that have not run out. Whether
-    /// one of their leases lasts longer than `longest` from now, as after a clock was set back.
+    /// The time by the clock of the store, by which leases run out.
+    async fn lease_clock(&self) -> LedgerResult<Timestamp>;
+
+    /// The owner of the lease of one session, unless it was released, or the owners of the leases that hold unfinished work
+    /// and have not run out. Whether one of their leases lasts longer than `longest` from now, as after a clock was set back.
     async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>>;
 
     /// Has no lease of this owner last longer than `ttl` from now.

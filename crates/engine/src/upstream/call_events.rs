@@ -147,20 +147,13 @@ impl InputRequired {
     }
 }
 
-/// What the client that made a call can be asked, and what it answered in advance.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ClientInput {
-    pub kinds: QuestionKinds,
-    pub responses: Option<InputResponses>,
-}
-
 /// Told what happens during a call.
 pub trait CallObserver: Send + Sync {
     fn on_event(&self, event: CallEvent);
 
     /// What the client can be asked by the result of a call.
-    fn input(&self) -> ClientInput {
-        ClientInput::default()
+    fn kinds(&self) -> QuestionKinds {
+        QuestionKinds::default()
     }
 
     /// The client that made the call. Calls of the same client have the same key; a call of this program's agent has none.
@@ -176,23 +169,23 @@ pub struct ClientKey(pub usize);
 pub struct CallEventSender {
     client: ClientKey,
     events: mpsc::Sender<CallEvent>,
-    input: ClientInput,
+    kinds: QuestionKinds,
 }
 
 impl CallEventSender {
     pub fn new(client: ClientKey) -> (Self, mpsc::Receiver<CallEvent>) {
         let (events, receiver) = mpsc::channel(CAPACITY);
-        (Self { client, events, input: ClientInput::default() }, receiver)
+        (Self { client, events, kinds: QuestionKinds::default() }, receiver)
     }
 
     #[must_use]
-    pub fn with_input(mut self, input: ClientInput) -> Self {
-        self.input = input;
+    pub fn with_kinds(mut self, kinds: QuestionKinds) -> Self {
+        self.kinds = kinds;
         self
     }
 
-    pub fn input(&self) -> ClientInput {
-        self.input.clone()
+    pub fn kinds(&self) -> QuestionKinds {
+        self.kinds
     }
 
     pub fn client(&self) -> ClientKey {

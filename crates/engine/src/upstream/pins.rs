@@ -12,7 +12,8 @@ pub struct PinnedServer {
     /// Grows with every change of the row.
     pub revision: u64,
     pub accepted: Option<AcceptedTools>,
-    /// The command or address that offered what was accepted. `None` if the store did not keep it then.
+    /// The command or address that offered what was accepted. `None` if the store did not keep it then: it is
+    /// accepted of none.
     pub accepted_command: Option<Digest>,
     /// What the server offered last.
     pub offered: Option<OfferedTools>,
@@ -40,6 +41,13 @@ impl OfferedTools {
 }
 
 impl PinnedServer {
+    /// As a process sees it that reaches the server by this command: what was accepted of another one is not accepted of it.
+    #[must_use]
+    pub fn reached_by(self, command: Digest) -> Self {
+        let is_accepted = self.accepted_command == Some(command);
+        Self { accepted: self.accepted.filter(|_| is_accepted), ..self }
+    }
+
     /// What a person has to accept. `None` if the server offers what was accepted.
     pub fn difference(&self) -> Option<ToolDifference> {
         let offered = &self.offered.as_ref()?.tools;

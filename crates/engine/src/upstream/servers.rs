@@ -8,11 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use planwright_core::plan::Digest;
-use planwright_core::upstream::{AnnotationTrust, ServerName, ServerReach, UpstreamTool, list_digest};
+use planwright_core::upstream::{AnnotationTrust, ServerCommand, ServerName, ServerReach, UpstreamTool, list_digest};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
-use super::call_events::{CallObserver, ClientInput};
+use super::call_events::CallObserver;
 
 /// The arguments of one call.
 pub type Arguments = Map<String, Value>;
@@ -56,7 +56,18 @@ pub trait UpstreamServers: fmt::Debug + Send + Sync + 'static {
         Err(UpstreamError::NotConfigured(server.clone()))
     }
 
-    /// Asks for lists or prompts, and gives the server's result as it is. A list has all of its pages, as far as they
+    /// Gets a prompt under the server's own name of it, like [`read_resource`](Self::read_resource).
+    async fn get_prompt(
+        &self,
+        server: &ServerName,
+        _name: &str,
+        _arguments: Option<Arguments>,
+        _observer: &dyn CallObserver,
+    ) -> Result<Value, UpstreamError> {
+        Err(UpstreamError::NotConfigured(server.clone()))
+    }
+
+    /// Asks for lists and completions, and gives the server's result as it is. A list has all of its pages, as far as they
     /// are not too many; it is empty if the server has none of the kind.
     async fn request(&self, server: &ServerName, _request: UpstreamRequest) -> Result<Value, UpstreamError> {
         Err(UpstreamError::NotConfigured(server.clone()))
@@ -79,20 +90,12 @@ pub struct ResourceUpdate {
     pub uri: String,
 }
 
-/// What is asked for beside tools and resources, under the server's own names.
+/// What is asked for beside tools, resources and prompts, under the server's own names.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpstreamRequest {
     ListResources,
     ListResourceTemplates,
     ListPrompts,
-    GetPrompt {
-        name: String,
-        arguments: Option<Arguments>,
-        /// A server of the newest protocol may ask by the result: then that is the answer.
-        input: ClientInput,
-        /// What the server said with its question.
-        state: Option<String>,
-    },
     /// Lasts until it is taken back, also when the server is started again.
     Subscribe {
         uri: String,
@@ -117,7 +120,7 @@ pub struct CompletionRequest {
     pub known: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletedName {
     Prompt(String),
     /// The address of a resource template.
@@ -130,6 +133,8 @@ pub struct UpstreamServer {
     pub name: ServerName,
     /// The command or the address, for people. It contains no secret.
     pub reached_by: String,
+    /// What a person accepts of it.
+    pub command: ServerCommand,
     pub trust: AnnotationTrust,
     pub selection: ToolSelection,
     /// The longest time that starting the server and a call may take together.

@@ -37,6 +37,14 @@ impl HttpTarget {
         &self,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder + Send,
     ) -> Result<(), ChannelError> {
+        self.outcome(self.post_for_status(fill).await?)
+    }
+
+    /// The same, where a status means something of its own.
+    pub(super) async fn post_for_status(
+        &self,
+        fill: impl FnOnce(RequestBuilder) -> RequestBuilder + Send,
+    ) -> Result<u16, ChannelError> {
         let addresses = self.addresses().await?;
         let host = self.url.host_str().unwrap_or_default();
         let client = Client::builder()
@@ -47,7 +55,7 @@ impl HttpTarget {
             .build()
             .map_err(|error| ChannelError::Transient(error.without_url().to_string()))?;
         match fill(client.post(self.url.clone())).send().await {
-            Ok(response) => self.outcome(response.status().as_u16()),
+            Ok(response) => Ok(response.status().as_u16()),
             Err(error) if error.is_timeout() => Err(ChannelError::Transient(format!("{} does not answer", self.name))),
             Err(_) => Err(ChannelError::Transient(format!("{} cannot be reached", self.name))),
         }
@@ -69,7 +77,8 @@ impl HttpTarget {
         Ok(found)
     }
 
-    fn outcome(&self, status: u16) -> Result<(), ChannelError> {
+    /// What a status usually means.
+    pub(super) fn outcome(&self, status: u16) -> Result<(), ChannelError> {
         match status {
             200..=299 => Ok(()),
             300..=399 => Err(ChannelError::Permanent(format!("{} redirects, which is not followed", self.name))),

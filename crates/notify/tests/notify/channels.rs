@@ -18,6 +18,7 @@ fn notification() -> Notification {
         what: "Plan #1 waits for your decision".to_owned(),
         title: "-rf \u{1b}]0;x".to_owned(),
         session: "web:k3yk3y8x".to_owned(),
+        path: "/p/1".to_owned(),
         since: "2030-01-01T12:00:00Z".parse().unwrap(),
         url: Some("https://plans.example.org/p/1".to_owned()),
         escalated: false,

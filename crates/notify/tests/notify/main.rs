@@ -6,5 +6,6 @@ mod channels;
 mod kills;
 mod notices;
 mod outbox;
+mod push;
 mod runs;
 mod world;

@@ -10,8 +10,8 @@ use planwright_agent::session::input::{ChatLocation, Input, Request, SeenAsk, Se
 use planwright_agent::session::outcome::{Answer, Outcome};
 use planwright_agent::session::progress::{Progress, ProgressUpdate};
 use planwright_core::actor::Actor;
-use planwright_core::ids::AskId;
-use planwright_core::plan::{Digest, Plan};
+use planwright_core::ids::{AskId, PlanId};
+use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{AutoSubcommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
@@ -37,6 +37,8 @@ pub(crate) struct ChatConversation {
     signals: Signals,
     asker: Asker,
     typing: Typing,
+    /// The plan that was being carried out when it was looked at last.
+    watched: Option<PlanId>,
 }
 
 /// What a conversation does about approvals that need more than a line of text.
@@ -83,7 +85,7 @@ impl ChatConversation {
         // No person reads the output of a pipe, so a line of it names what it answers.
         let place = ChatLocation { seen_ask: SeenAsk::AtSurface(None), ..place };
         let (signals, typing) = (Signals::new()?, Typing::default());
-        Ok(Self { agent, person, approver: None, place, signals, asker: Asker::Pipe, typing })
+        Ok(Self { agent, person, approver: None, place, signals, asker: Asker::Pipe, typing, watched: None })
     }
 
     /// The approver whose passphrase is asked for.
@@ -100,6 +102,16 @@ impl ChatConversation {
     pub(super) fn watch_what_is_seen(&mut self) {
         self.place.seen = SeenPlan::AtSurface(None);
         self.asker = Asker::Terminal(None);
+    }
+
+    /// Nothing is on the screen any more.
+    pub(super) fn forget_what_is_seen(&mut self) {
+        (self.place.seen, self.place.seen_ask) = (SeenPlan::AtSurface(None), SeenAsk::AtSurface(None));
+    }
+
+    /// Another model answers from now on.
+    pub(super) fn change_agent(&mut self, agent: Agent) {
+        self.agent = agent;
     }
 
     pub(super) fn note_seen(&mut self, answer: &Answer) {
@@ -227,7 +239,11 @@ impl ChatConversation {
                 signal = self.signals.next() => signal,
                 update = stream.next() => match update {
                     ProgressUpdate::Progress(progress) => {
+                        let moves = moves_plan(&progress);
                         show(view, progress)?;
+                        if moves {
+                            self.show_plan(view).await?;
+                        }
                         continue;
                     }
                     ProgressUpdate::Outcome(outcome) => return Ok(Some(outcome)),
@@ -254,6 +270,25 @@ impl ChatConversation {
                     let _ = timeout(STOP_TIMEOUT, stopped.outcome()).await;
                     return Ok(None);
                 }
+            }
+        }
+    }
+
+    /// Shows how far the plan is to a person who watches, and how it ended.
+    async fn show_plan(&mut self, view: &mut dyn View) -> Result<(), Failure> {
+        let Asker::Terminal(_) = self.asker else { return Ok(()) };
+        let engine = self.agent.engine().clone();
+        // A store that cannot be read is reported by the work itself.
+        let Ok(snapshot) = engine.sessions().snapshot(self.session()).await else { return Ok(()) };
+        match snapshot.active().filter(|plan| plan.status == PlanStatus::Executing) {
+            Some(plan) => {
+                self.watched = Some(plan.id.clone());
+                view.plan(plan, engine.now())
+            }
+            None => {
+                let Some(plan) = self.watched.take() else { return Ok(()) };
+                let ended = engine.plans().get(self.session(), &plan).await;
+                ended.map_or(Ok(()), |plan| view.plan(&plan, engine.now()))
             }
         }
     }
@@ -380,6 +415,18 @@ fn text_input(text: &str) -> Input {
         }
         input => input,
     }
+}
+
+/// Whether the plan may be further than before.
+fn moves_plan(progress: &Progress) -> bool {
+    matches!(
+        progress,
+        Progress::Accepted(_)
+            | Progress::Resumed(_)
+            | Progress::ToolEnded { .. }
+            | Progress::StepStarted { .. }
+            | Progress::StepEnded { .. }
+    )
 }
 
 /// An interrupted turn that was finished first is an answer of its own.

@@ -13,17 +13,21 @@ use planwright_core::slash::completions;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use super::elsewhere::Elsewhere;
 use super::keyboard::{FoundTerminal, PASTE_AS_TYPED};
-use super::{LEAVING, lines};
+use super::known_arguments::KnownArguments;
+use super::short_answers::{self, ShortAnswer};
+use super::{LEAVING, lines, local};
 use crate::failure::Failure;
 use crate::signals::{Signal, Signals};
+use crate::terminal::palette::DIM;
 use crate::terminal::screen;
+use crate::terminal::text::paint;
 pub(super) use rest::Rest;
 
 /// The history of a person who types a lot.
@@ -93,7 +97,12 @@ impl LineEditor {
             .build();
         let mut editor = Editor::with_config(config).map_err(unusable)?;
         let line = CurrentLine::default();
-        editor.set_helper(Some(Commands { line: line.clone(), waits: true }));
+        editor.set_helper(Some(Commands {
+            line: line.clone(),
+            waits: true,
+            offered: Vec::new(),
+            arguments: KnownArguments::default(),
+        }));
         // The first time there is none yet.
         let _ = editor.load_history(&history);
         Ok(Self { editor: Some(editor), history, line, rest: Rest::default() })
@@ -102,6 +111,14 @@ impl LineEditor {
     /// Whether a text can stand in the line before the person types anything.
     pub(super) fn can_prefill(&self) -> bool {
         rest::reads_keys()
+    }
+
+    /// These letters stand for something from now on, and these arguments complete a line.
+    pub(super) fn offer(&mut self, offered: &[ShortAnswer], arguments: KnownArguments) {
+        if let Some(helper) = self.editor.as_mut().and_then(Editor::helper_mut) {
+            helper.offered = offered.to_vec();
+            helper.arguments = arguments;
+        }
     }
 
     /// Reads a message that may be begun already. A message that ends in a backslash continues in the next line.
@@ -228,6 +245,23 @@ struct Commands {
     line: CurrentLine,
     /// Whether the editor waits for keys.
     waits: bool,
+    /// The letters that stand for something.
+    offered: Vec<ShortAnswer>,
+    arguments: KnownArguments,
+}
+
+/// What Enter does with the letter that stands in the line. No key puts it into the line.
+#[derive(Debug)]
+struct EnterHint(String);
+
+impl Hint for EnterHint {
+    fn display(&self) -> &str {
+        &self.0
+    }
+
+    fn completion(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Helper for Commands {}
@@ -241,20 +275,22 @@ impl Completer for Commands {
         let mut found = completions(typed);
         let leaving = LEAVING.iter().filter(|word| !typed.is_empty() && word.starts_with(typed));
         found.extend(leaving.map(|word| (*word).to_owned()));
+        found.extend(local::completions(typed));
+        found.extend(self.arguments.completions(typed));
         Ok((at - typed.len(), found))
     }
 }
 
 /// It is asked first and after every change, which tells what is in the line.
 impl Hinter for Commands {
-    type Hint = String;
+    type Hint = EnterHint;
 
-    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<EnterHint> {
         self.line.set(line);
         if !self.waits {
             rest::stop_waiting();
         }
-        None
+        short_answers::hint(line, &self.offered).map(EnterHint)
     }
 }
 
@@ -263,5 +299,9 @@ impl Highlighter for Commands {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
         if line.contains(obeyed) { Cow::Owned(line.replace(obeyed, "·")) } else { Cow::Borrowed(line) }
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(paint(hint, DIM))
     }
 }

@@ -1,36 +1,88 @@
 //! A person at a terminal: a prompt, an answer, a prompt.
+//!
+//! - `own_commands`: what the chat carries out by itself
+
+mod own_commands;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::Session;
 use planwright_engine::feed::Feed;
+use planwright_llm::Provider;
 
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
+use super::known_arguments::KnownArguments;
+use super::local;
+use super::session_models::{MakeAgent, SessionModels};
+use super::short_answers::{self, Meaning};
+use super::switching::{self, SwitchLine};
 use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
 use super::view::{self, View};
 use super::waiting::LastRead;
-use super::{lines, wants_to_leave};
+use super::{alert, lines, wants_to_leave};
+use crate::config::ChatAlert;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::logging;
 use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::screen::{self, Screen};
 use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
 
+/// A person who waited so long may look elsewhere.
+const ALERT_AFTER: Duration = Duration::from_secs(10);
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
-pub(crate) async fn run(mut conversation: ChatConversation, screen: Screen, history: PathBuf) -> ExitResult {
+/// Where the log of the program is written during the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogPlace {
+    /// On this terminal, between an answer and the next prompt.
+    Screen,
+    Elsewhere,
+}
+
+/// The terminal of a chat, and what belongs to it.
+pub(crate) struct ChatTerminal {
+    pub(crate) screen: Screen,
+    /// The file with what was typed.
+    pub(crate) history: PathBuf,
+    pub(crate) log: LogPlace,
+    pub(crate) alert: ChatAlert,
+    pub(crate) models: SessionModels,
+    pub(crate) make_agent: MakeAgent,
+}
+
+pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTerminal) -> ExitResult {
+    let ChatTerminal { screen, history, log, alert, models, make_agent } = terminal;
+    if log == LogPlace::Screen {
+        logging::hold();
+    }
     conversation.watch_what_is_seen();
     screen.print(&welcome(&conversation).await?)?;
     let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
     let feed = Feed::start(Arc::clone(conversation.agent().engine().ledger()));
-    Talk { conversation, editor, view, screen, feed, returned: None, read: LastRead::Nothing, last: Cards::default() }
-        .run()
-        .await
+    let (read, last) = (LastRead::Nothing, Cards::default());
+    Talk {
+        conversation,
+        editor,
+        view,
+        screen,
+        feed,
+        returned: None,
+        begun: None,
+        read,
+        last,
+        log,
+        alert,
+        models,
+        make_agent,
+    }
+    .run()
+    .await
 }
 
 struct Talk {
@@ -41,9 +93,15 @@ struct Talk {
     feed: Feed,
     /// What was not sent and stands in the next line.
     returned: Option<(String, ReturnReason)>,
+    /// How the next line begins, and what was on the screen when the person chose that.
+    begun: Option<(String, Cards)>,
     read: LastRead,
     /// What was on the screen at the last prompt.
     last: Cards,
+    log: LogPlace,
+    alert: ChatAlert,
+    models: SessionModels,
+    make_agent: MakeAgent,
 }
 
 /// What stands in the line before the person types anything.
@@ -72,7 +130,6 @@ impl BegunLine {
 
 impl Talk {
     async fn run(mut self) -> ExitResult {
-        logging::hold();
         self.conversation.typing().listen();
         if let Next::Leave = self.exchange(ExchangeStart::Resume).await? {
             return Ok(Exit::Done);
@@ -80,7 +137,7 @@ impl Talk {
         self.read = LastRead::Nothing;
         let mut asked_once = false;
         loop {
-            logging::write_held();
+            self.write_log();
             let cards = self.conversation.show_waiting(self.read, &self.last, self.view.as_mut()).await?;
             self.last.clone_from(&cards);
             self.read = LastRead::Answer;
@@ -119,6 +176,14 @@ impl Talk {
                     self.read = if why == ReturnReason::Changed { LastRead::Nothing } else { self.read };
                 }
                 SendDecision::Send => {
+                    let text = match now.meaning(&text) {
+                        Some(Meaning::Begin(text)) => {
+                            self.begun = Some((text, now));
+                            continue;
+                        }
+                        Some(Meaning::Command(command)) => command,
+                        None => text,
+                    };
                     if let Next::Leave = self.send(text).await? {
                         return Ok(Exit::Done);
                     }
@@ -127,14 +192,29 @@ impl Talk {
         }
     }
 
+    fn report(&self, failure: &Failure) -> Result<(), Failure> {
+        Ok(writeln!(anstream::stderr().lock(), "{}", failure.render())?)
+    }
+
+    /// Writes the lines of the log that were held back.
+    fn write_log(&self) {
+        if self.log == LogPlace::Screen {
+            logging::write_held();
+        }
+    }
+
     fn next_line(&mut self, cards: &Cards) -> typeahead::Next {
-        match self.returned.take() {
-            Some((text, why)) => {
+        match (self.returned.take(), self.begun.take()) {
+            (Some((text, why)), _) => {
                 // What was typed since stays behind it.
                 self.conversation.typing().see(cards);
                 typeahead::Next::Return { text, why }
             }
-            None => self.conversation.typing().next(cards),
+            (None, Some((text, begun_under))) => {
+                self.conversation.typing().see(cards);
+                typeahead::Next::Continue { text, begun_under }
+            }
+            (None, None) => self.conversation.typing().next(cards),
         }
     }
 
@@ -156,6 +236,12 @@ impl Talk {
         for waiting in self.conversation.typing().queue().shown() {
             self.screen.print(&format!("{}\n", paint(&fit(&waiting, screen::width()), DIM)))?;
         }
+        self.screen.print(&legend(&self.last))?;
+        if !prefilled && let (None, false) = (line.why, line.text.is_empty()) {
+            self.screen.print(&format!("{}\n", paint(&format!("Type it whole: {}…", line.text), DIM)))?;
+        }
+        let arguments = KnownArguments::read(self.conversation.agent(), self.conversation.session()).await;
+        self.editor.offer(self.last.short_answers(), arguments);
         let prompt = prompt(&self.conversation).await;
         let _ = self.conversation.typing().pause();
         let begun = if prefilled { line.text.as_str() } else { "" };
@@ -171,19 +257,43 @@ impl Talk {
         if wants_to_leave(&text) {
             return Ok(Next::Leave);
         }
-        self.exchange(ExchangeStart::Text(&text)).await
+        if let Some(command) = local::parse(&text) {
+            return self.carry_out(command).await;
+        }
+        let switch = switching::whole(self.conversation.agent(), self.conversation.session(), &text).await;
+        // A store that cannot be reached is reported by the command itself.
+        match switch.unwrap_or(SwitchLine::AsTyped) {
+            SwitchLine::AsTyped => {
+                let next = self.exchange(ExchangeStart::Text(&text)).await?;
+                if text.trim().eq_ignore_ascii_case("/help") {
+                    self.view.message(&local::help())?;
+                    self.view.give_up()?;
+                }
+                Ok(next)
+            }
+            SwitchLine::Whole(text) => self.exchange(ExchangeStart::Text(&text)).await,
+            SwitchLine::Several(list) => {
+                self.view.message(&list)?;
+                self.view.give_up()?;
+                Ok(Next::GoOn)
+            }
+        }
     }
 
     async fn exchange(&mut self, asked: ExchangeStart<'_>) -> Result<Next, Failure> {
-        let session = self.conversation.session().clone();
+        let (session, begun) = (self.conversation.session().clone(), Instant::now());
         let exchanged = self.conversation.exchange(asked, self.view.as_mut()).await;
         if exchanged.is_ok() {
             self.conversation.watch_runs(self.view.as_mut()).await?;
+        }
+        if begun.elapsed() >= ALERT_AFTER {
+            alert::tell(self.alert)?;
         }
         match exchanged? {
             ExchangeResult::Answer(answer) => {
                 if answer.session != session {
                     self.read = LastRead::Nothing;
+                    self.take_model_of_session()?;
                 }
                 // It was asked in the moment in which the text was sent.
                 if let (ExchangeStart::Text(text), Some(RefusalCode::StaleApproval), Some(_)) =
@@ -195,7 +305,7 @@ impl Talk {
             }
             ExchangeResult::Nothing => Ok(Next::GoOn),
             ExchangeResult::Failed(failure) => {
-                writeln!(anstream::stderr().lock(), "{}", failure.render())?;
+                self.report(&failure)?;
                 Ok(Next::GoOn)
             }
             ExchangeResult::Left => Ok(Next::Leave),
@@ -206,6 +316,21 @@ impl Talk {
 enum Next {
     GoOn,
     Leave,
+}
+
+/// The letters that stand for something while these cards are on the screen.
+fn legend(cards: &Cards) -> String {
+    let answers = short_answers::legend(cards.short_answers());
+    if answers.is_empty() {
+        return String::new();
+    }
+    let mut spans = Vec::new();
+    for (letter, label) in &answers {
+        let gap = if spans.is_empty() { "" } else { " · " };
+        spans.extend([Span::new(gap, DIM), Span::new(letter, COMMAND), Span::new(&format!(" {label}"), DIM)]);
+    }
+    spans.push(Span::new(" · then Enter", DIM));
+    wrapped(&spans)
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.
@@ -236,6 +361,16 @@ async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
         let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
                      --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
+        let has_key =
+            |provider: &Provider| std::env::var(provider.key_variable()).is_ok_and(|key| !key.trim().is_empty());
+        for provider in Provider::ALL.into_iter().filter(has_key) {
+            let hint = format!(
+                "{} is set: `/model {provider}:NAME` lets {} answer here; `planwright models` lists the names.",
+                provider.key_variable(),
+                provider.title()
+            );
+            text.push_str(&wrapped(&[Span::new(&hint, DIM)]));
+        }
     }
     let hint = [
         Span::new("/help", COMMAND),

@@ -15,6 +15,8 @@ use planwright_core::slash::{
 
 pub(super) use queue::{Key, Next, Queue};
 
+use super::short_answers::{self, Meaning, ShortAnswer};
+
 /// What waits for the person in their session and is on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Cards {
@@ -28,12 +30,41 @@ pub(super) struct WaitingPlan {
     pub(super) plan: PlanId,
     pub(super) digest: Digest,
     pub(super) wants: WaitingFor,
+    /// What a letter stands for while it is on the screen.
+    pub(super) answers: Vec<ShortAnswer>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WaitingAsk {
     pub(super) ask: AskId,
     pub(super) kind: AskKind,
+    /// What a letter stands for while it is on the screen.
+    pub(super) answers: Vec<ShortAnswer>,
+}
+
+impl Cards {
+    /// The letters that stand for something now. What the agent asks comes first.
+    pub(super) fn short_answers(&self) -> &[ShortAnswer] {
+        match (&self.ask, &self.plan) {
+            (Some(ask), _) => &ask.answers,
+            (None, Some(plan)) => &plan.answers,
+            (None, None) => &[],
+        }
+    }
+
+    /// Why a line comes back that was begun before these cards.
+    fn newest(&self) -> ReturnReason {
+        match (&self.ask, &self.plan) {
+            (Some(ask), _) => ask.kind.why(),
+            (None, Some(_)) => ReturnReason::Plan,
+            (None, None) => ReturnReason::NoCard,
+        }
+    }
+
+    /// What the line means as a short answer, if it is one.
+    pub(super) fn meaning(&self, text: &str) -> Option<Meaning> {
+        short_answers::meaning(text, self.short_answers())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +120,22 @@ impl ReturnReason {
     }
 }
 
-/// Whether a text may be sent while `now` is on the screen.
+/// Whether a text may be sent while `now` is on the screen. A letter counts as the command that it stands for, if it stood for the
+/// same one when it was typed.
 pub(super) fn rule(text: &str, begun: &TypingStart, now: &Cards) -> SendDecision {
+    let (TypingStart::AtPrompt(then) | TypingStart::Earlier(then)) = begun;
+    match (then.meaning(text), now.meaning(text)) {
+        (None, None) => rule_of(text, begun, now),
+        (Some(Meaning::Command(meant)), Some(Meaning::Command(means))) if meant == means => rule_of(&means, begun, now),
+        (Some(Meaning::Begin(meant)), Some(Meaning::Begin(means))) if meant == means => SendDecision::Send,
+        (Some(_) | None, Some(_) | None) => SendDecision::Return(match begun {
+            TypingStart::AtPrompt(_) => ReturnReason::Changed,
+            TypingStart::Earlier(_) => now.newest(),
+        }),
+    }
+}
+
+fn rule_of(text: &str, begun: &TypingStart, now: &Cards) -> SendDecision {
     match (effect(text), begun) {
         (Effect::Looks, _) => SendDecision::Send,
         (Effect::Acts, TypingStart::AtPrompt(then) | TypingStart::Earlier(then)) => match &now.ask {

@@ -3,11 +3,14 @@
 mod json;
 mod live;
 mod plain;
+mod steps;
 
 use std::io::{self, IsTerminal as _};
 
+use jiff::Timestamp;
 use planwright_agent::session::outcome::Answer;
 use planwright_agent::session::progress::Progress;
+use planwright_core::plan::Plan;
 use planwright_core::turn::TurnEnd;
 
 pub(super) use self::json::JsonView;
@@ -29,6 +32,11 @@ pub(super) trait View: Send {
 
     /// The person wants it to stop.
     fn stopping(&mut self) -> Result<(), Failure>;
+
+    /// The plan of the session as it is now. It may be carried out.
+    fn plan(&mut self, _: &Plan, _: Timestamp) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// What the person typed meanwhile and waits, a line each.
     fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure>;

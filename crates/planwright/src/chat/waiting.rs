@@ -3,11 +3,11 @@
 use planwright_agent::session::outcome::Answer;
 use planwright_core::ask::AskSubject;
 use planwright_core::plan::waiting::WaitingFor;
-use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::inbox::waiting_ask;
 
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
+use super::short_answers;
 use super::typeahead::{AskKind, Cards, WaitingAsk, WaitingPlan};
 use super::view::View;
 use crate::failure::Failure;
@@ -67,14 +67,15 @@ impl ChatConversation {
 
 pub(super) fn cards(snapshot: &Snapshot) -> Cards {
     let plan = snapshot.active().and_then(|plan| {
-        Some(WaitingPlan { plan: plan.id.clone(), digest: plan.digest(), wants: plan.waiting_for()? })
+        let (wants, answers) = (plan.waiting_for()?, short_answers::of_plan(plan));
+        Some(WaitingPlan { plan: plan.id.clone(), digest: plan.digest(), wants, answers })
     });
-    let ask = snapshot.session.as_deref().and_then(Session::waiting_ask).map(|ask| {
-        let kind = match ask.subject {
+    let ask = snapshot.session.as_deref().and_then(waiting_ask).map(|waiting| {
+        let kind = match waiting.ask.subject {
             AskSubject::Permission(_) => AskKind::Permission,
             AskSubject::Questions { .. } => AskKind::Question,
         };
-        WaitingAsk { ask: ask.id.clone(), kind }
+        WaitingAsk { ask: waiting.ask.id.clone(), kind, answers: short_answers::of_ask(&waiting) }
     });
     Cards { plan, ask }
 }

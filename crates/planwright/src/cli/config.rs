@@ -15,8 +15,12 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show the guarded settings of the store, and where the settings of this process differ
+    /// Show the guarded settings of the store, where the settings of this process differ, and what the configuration sets
     Show,
+    /// Print the path of the configuration, which may not exist yet
+    Path,
+    /// Open the configuration in your editor (VISUAL, else EDITOR), and check it afterwards
+    Edit,
     /// Change a guarded setting
     Set {
         /// Such as telegram.allowed_users

@@ -3,8 +3,9 @@
 use clap::{Args, Subcommand};
 
 pub(super) const INBOX: &str = "\
-Something is named by its id, or by any unique piece of its id of six characters or more. The id of a step to look at ends \
-in the position of the step, so that an answer is never for a later step.
+Something is named by its id, or by any unique piece of its id of six characters or more. Without a name the only thing that \
+waits is meant; among several you are asked. The id of a step to look at ends in the position of the step, so that an answer is \
+never for a later step.
 
 With --wait the command ends with exit code 0 as soon as something waits, and with 3 if Ctrl+C ends it before.";
 
@@ -42,9 +43,9 @@ pub(crate) enum InboxCommand {
     },
     /// Show everything about what is to be decided
     Show {
-        /// Its id, or six or more characters of its id
+        /// Its id, or six or more characters of its id [default: the only thing that waits]
         #[arg(value_name = "ID")]
-        id: String,
+        id: Option<String>,
     },
     /// Open the page of the dashboard on which it is decided, or print its address
     Open {
@@ -62,11 +63,11 @@ pub(crate) enum InboxCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct InboxAnswerArgs {
-    /// Its id, or six or more characters of its id
+    /// Its id, or six or more characters of its id [default: the only thing that waits]
     #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// What you decide
-    #[arg(value_name = "CHOICE", required_unless_present = "words")]
+    pub(crate) id: Option<String>,
+    /// What you decide [default: you are asked]
+    #[arg(value_name = "CHOICE")]
     pub(crate) choice: Option<String>,
     /// Decide about exactly this, without being asked: the digest as `inbox show` shows it
     #[arg(long, value_name = "HEX")]

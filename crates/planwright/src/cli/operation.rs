@@ -33,6 +33,17 @@ pub(super) const DOCTOR: &str = "\
 It changes nothing and makes no folder, no store and no newer schema. Exit code 0: everything works. 7: something is \
 damaged. 6: something else cannot be used. 2: the configuration is wrong.";
 
+pub(super) const MODELS: &str = "\
+A provider is asked for its list if its key is set, and Ollama if it runs. That costs nothing. A model is chosen with `--model`, \
+with PLANWRIGHT_MODEL, or with `model` in planwright.toml.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Only models whose name has this in it
+    #[arg(value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+}
+
 pub(super) const COMPLETIONS: &str = "\
 Without --install it prints a script for the shell. With it the script is written for your user:
   bash        ~/.local/share/bash-completion/completions/planwright
@@ -48,6 +59,13 @@ pub(crate) struct CompletionsArgs {
     /// Write the script where the shell looks for it
     #[arg(long)]
     pub(crate) install: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The address at which a server is looked for [default: the setting `server.listen`, else 127.0.0.1:7717]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,8 @@
 //! `planwright chat`
+//!
+//! - `resume`: the session that a person continues with `--continue` or `--resume`
+
+mod resume;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,10 +17,12 @@ use super::project::{self, ChatSession};
 use crate::chat::conversation::ChatConversation;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
-use crate::chat::talk;
+use crate::chat::session_models::SessionModels;
+use crate::chat::talk::{self, ChatTerminal, LogPlace};
 use crate::cli::{ChatArgs, PlanWork};
 use crate::context::{Context, SessionUse, make_folder, read_stdin};
 use crate::failure::{ExitResult, Failure};
+use crate::logging;
 use crate::models::{self, ConfiguredModels};
 
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult {
@@ -30,6 +36,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
     if let Some(warning) = context.sandbox_warning().filter(|_| !context.screen.json) {
         write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;
     }
+    let agent = agent_of_session(&context, &place, &arguments)?.unwrap_or(agent);
     let conversation = ChatConversation::new(agent, context.person.clone(), place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?
         .with_approver(arguments.approver.clone());
@@ -37,13 +44,42 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.
             make_folder(&context.data)?;
-            return talk::run(conversation, context.screen, context.data.join("chat_history")).await;
+            return talk::run(conversation, terminal(context)).await;
         }
         [] => Messages::on_stdin(),
         [dash] if dash == "-" => Messages::One(read_stdin()?),
         words => Messages::One(words.join(" ")),
     };
     pipe::run(conversation, messages, context.screen.json).await
+}
+
+/// The model that the person chose for the session in an earlier chat answers, unless one is named now. Scripts name theirs.
+fn agent_of_session(context: &Context, place: &ChatLocation, arguments: &ChatArgs) -> Result<Option<Agent>, Failure> {
+    if arguments.model.is_some() || !arguments.message.is_empty() || !context.screen.interactive {
+        return Ok(None);
+    }
+    let Some(name) = SessionModels::new(&context.data).of(&place.session) else { return Ok(None) };
+    match agent(context, Some(&name)) {
+        Ok(agent) => Ok(Some(agent)),
+        // The chat can do without it.
+        Err(failure) => {
+            writeln!(anstream::stderr().lock(), "{}", failure.render())?;
+            Ok(None)
+        }
+    }
+}
+
+/// The terminal of a chat. Models that the person switches to are connected as the first one was.
+fn terminal(context: Context) -> ChatTerminal {
+    let log = if logging::write_to_file(&context.data) { LogPlace::Elsewhere } else { LogPlace::Screen };
+    ChatTerminal {
+        screen: context.screen,
+        history: context.data.join("chat_history"),
+        log,
+        alert: context.chat_alert,
+        models: SessionModels::new(&context.data),
+        make_agent: Box::new(move |name| agent(&context, Some(name))),
+    }
 }
 
 pub(super) fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
@@ -68,6 +104,9 @@ fn wrong(error: planwright_llm::ChooseError) -> Failure {
 /// The session that was named, which may begin now, or the one of this folder.
 async fn arrive(context: &mut Context, agent: &Agent, arguments: &ChatArgs) -> Result<ChatLocation, Failure> {
     let transport = context.terminal_chat();
+    if let Some(session) = resume::session(context, arguments).await? {
+        return Ok(agent.chats().enter(&transport, &session, &context.person).await?);
+    }
     let named = arguments.session.as_deref();
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {

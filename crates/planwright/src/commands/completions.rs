@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::cli::{Cli, CompletionsArgs};
 use crate::failure::{ExitResult, Failure};
+use crate::output_file;
 use crate::terminal::screen::Screen;
 
 pub(crate) fn run(screen: &Screen, arguments: &CompletionsArgs) -> ExitResult {
@@ -21,7 +22,7 @@ pub(crate) fn run(screen: &Screen, arguments: &CompletionsArgs) -> ExitResult {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(&path, &script)?;
+    output_file::replace(&path, script.as_bytes())?;
     let shown = path.display().to_string();
     let describe = || match arguments.shell {
         Shell::Zsh => format!(

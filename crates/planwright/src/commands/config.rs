@@ -1,30 +1,40 @@
-//! `planwright config`: the guarded settings, which live in the store.
+//! `planwright config`: the guarded settings, which live in the store, and the configuration.
+//!
+//! - `file`: the configuration: its path, what it sets, and the editor
+
+mod file;
 
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use serde_json::json;
 
 use crate::approver;
-use crate::cli::ConfigCommand;
+use crate::cli::{ConfigCommand, Global};
 use crate::config::guarded::{
-    ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, with_access,
+    ACCESS, BOT, GUARDED, GuardedSettings, TRUST, WEBHOOK, is_guarded, kept_value, trust_entry, with_entry,
 };
 use crate::config::setting_default;
-use crate::context::Context;
+use crate::context::{Context, Store};
 use crate::failure::{ExitResult, Failure};
-use crate::terminal::text::pad;
+use crate::terminal::palette::DIM;
+use crate::terminal::text::{pad, paint};
 
-pub(crate) async fn run(context: &Context, command: ConfigCommand) -> ExitResult {
+pub(crate) async fn run(global: &Global, command: ConfigCommand) -> ExitResult {
+    let context = async || Context::open(global, Store::MustExist).await;
     match command {
-        ConfigCommand::Show => show(context).await,
+        ConfigCommand::Show => show(&context().await?, global).await,
+        ConfigCommand::Path => file::path(global),
+        ConfigCommand::Edit => file::edit(global),
         ConfigCommand::Set { key, value, approver } => {
-            set(context, &key, Some(value.trim()).filter(|value| !value.is_empty()), approver.as_deref()).await
+            let value = Some(value.trim()).filter(|value| !value.is_empty());
+            set(&context().await?, &key, value, approver.as_deref()).await
         }
-        ConfigCommand::Unset { key, approver } => set(context, &key, None, approver.as_deref()).await,
+        ConfigCommand::Unset { key, approver } => set(&context().await?, &key, None, approver.as_deref()).await,
     }
 }
 
-async fn show(context: &Context) -> ExitResult {
+async fn show(context: &Context, global: &Global) -> ExitResult {
+    let own = file::own_values(global)?;
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
     let describe = || {
         let keys = || GUARDED.iter().chain([&BOT]);
@@ -32,9 +42,17 @@ async fn show(context: &Context) -> ExitResult {
         let value = |key: &str| settings.get(key).cloned().unwrap_or_else(|| default_of(key));
         let mut text: String = keys().map(|key| format!("{}  {}\n", pad(key, width), value(key))).collect();
         text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
+        if !own.is_empty() {
+            text.push_str(&format!("\n{}\n", paint("Set by the configuration and by variables:", DIM)));
+            text.extend(own.iter().map(|own| format!("{}\n", own.describe())));
+        }
         text
     };
-    context.screen.answer(|| json!({ "settings": settings, "differences": context.served.differences }), describe)
+    let view = || {
+        let own: Vec<_> = own.iter().map(file::OwnValue::view).collect();
+        json!({ "settings": settings, "differences": context.served.differences, "own": own })
+    };
+    context.screen.answer(view, describe)
 }
 
 fn default_of(key: &str) -> String {
@@ -44,7 +62,8 @@ fn default_of(key: &str) -> String {
 
 async fn set(context: &Context, key: &str, value: Option<&str>, approver: Option<&str>) -> ExitResult {
     let settings = change(context, key, value, approver).await?;
-    let now = value.map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
+    let stored = settings.get(key).map(String::as_str).filter(|_| key == TRUST);
+    let now = stored.or(value).map_or_else(|| "has its default".to_owned(), |value| format!("is `{value}`"));
     let describe = || format!("`{key}` {now} now. Running programs use it once they are started again.\n");
     context.screen.answer(|| json!({ "settings": settings }), describe)
 }
@@ -56,16 +75,38 @@ pub(super) async fn trust_annotations(
     approver: Option<&str>,
 ) -> Result<(), Failure> {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
-    let mut names: Vec<_> = settings.get(TRUST).map(|names| names.split(',').collect()).unwrap_or_default();
-    names.retain(|name: &&str| !name.trim().is_empty() && name.trim() != server.as_str());
-    names.push(server.as_str());
-    change(context, TRUST, Some(&names.join(",")), approver).await.map(drop)
+    let entries = with_entry(settings.get(TRUST), &believed(context, server).await?);
+    change(context, TRUST, Some(&entries), approver).await.map(drop)
+}
+
+/// The entry of a server that a person believes: it is about the command whose tools they accepted.
+async fn believed(context: &Context, server: &ServerName) -> Result<String, Failure> {
+    let pinned = context.engine.ledger().pinned_server(server).await?;
+    let command = pinned.filter(|pinned| pinned.accepted.is_some()).and_then(|pinned| pinned.accepted_command);
+    let command = command.ok_or_else(|| {
+        let accept = context.invocation.command(["mcp-server", "accept", server.as_str(), "--trust-annotations"]);
+        Failure::usage(format!("no person has accepted the tools of the MCP server {server}"))
+            .hint(format!("`{accept}` accepts them and believes what they say of themselves"))
+    })?;
+    Ok(trust_entry(server, command))
+}
+
+/// Names of servers with the commands that were accepted. An entry that has its command stays.
+async fn with_commands(context: &Context, names: &str) -> Result<String, Failure> {
+    let mut entries = Vec::new();
+    for entry in names.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+        entries.push(match entry.contains('@') {
+            true => entry.to_owned(),
+            false => believed(context, &entry.parse()?).await?,
+        });
+    }
+    Ok(entries.join(","))
 }
 
 /// Has the store let a server reach what its settings ask for.
 pub(super) async fn allow_access(context: &Context, entry: &str, approver: Option<&str>) -> Result<(), Failure> {
     let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
-    let entries = with_access(settings.get(ACCESS), entry);
+    let entries = with_entry(settings.get(ACCESS), entry);
     change(context, ACCESS, Some(&entries), approver).await.map(drop)
 }
 
@@ -77,7 +118,10 @@ async fn change(
     approver: Option<&str>,
 ) -> Result<GuardedSettings, Failure> {
     check_key(key)?;
-    let value = value.map(|value| kept_value(key, value)).transpose().map_err(Failure::usage)?;
+    let value = match value {
+        Some(names) if key == TRUST => Some(with_commands(context, names).await?),
+        value => value.map(|value| kept_value(key, value)).transpose().map_err(Failure::usage)?,
+    };
     let value = value.as_deref();
     if let Some(value) = value {
         let stored = GuardedSettings::from([(key.to_owned(), value.to_owned())]);

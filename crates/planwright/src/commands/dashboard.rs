@@ -26,7 +26,7 @@ pub(crate) async fn run(context: &Context, arguments: &DashboardArgs) -> ExitRes
     let address = format!("{}/#link={}", named_host(&server), link.secret);
     // The address is printed and not given to a program: the arguments of a program can be read by the agent, too.
     let describe = || {
-        let until = time::both(link.ends);
+        let until = time::absolute(link.ends);
         format!("{address}\n\nOpen it in your browser. It signs in one browser, once, until {until}.\n")
     };
     context.screen.answer(|| json!({ "url": address, "validUntil": link.ends }), describe)

@@ -23,7 +23,7 @@ mod telegram;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::Global;
+use crate::cli::{DoctorArgs, Global};
 use crate::config::Settings;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
@@ -82,19 +82,20 @@ impl Check {
     }
 }
 
-pub(crate) async fn run(global: &Global) -> ExitResult {
+pub(crate) async fn run(global: &Global, arguments: &DoctorArgs) -> ExitResult {
     let invocation = Invocation::new(global);
     let mut checks = Vec::new();
     match Settings::read(global) {
         Err(failure) => checks.push(Check::failed("configuration", &failure)),
         Ok(own) => {
-            let settings = match store::guarded_settings(&own).await {
-                Some(stored) => own.under(global, &stored).or_else(|failure| {
+            let mut settings = match store::guarded_settings(&own).await {
+                Some((stored, accepted)) => own.under(global, &stored, &accepted).or_else(|failure| {
                     checks.push(Check::failed("settings", &failure));
                     Settings::read(global)
                 })?,
                 None => own,
             };
+            settings.server.listen = arguments.listen.unwrap_or(settings.server.listen);
             checks.push(configuration(&settings));
             checks.push(places::data(&settings));
             checks.extend(store::look(&settings, &invocation).await);

@@ -53,6 +53,7 @@ use planwright_engine::ledger::{Ledger, LedgerError};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::folder::folder_session;
+use serde_json::Value;
 
 use super::mcp::named_by_person;
 use crate::cli::{ClientName, Global, HookArgs, HookEvent};
@@ -73,7 +74,7 @@ const LATE: &str = "Planwright could not tell in time whether the plan is approv
 pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
     let (client, event) = (arguments.client, arguments.event);
     let wait = Duration::from_secs(arguments.wait_seconds.min(CLIENT_PLAN_SECONDS));
-    let late_plan = |event: &str| PlanAnswer::Undecided(LATE.to_owned()).answer(client, event);
+    let late_plan = |event: &str| PlanAnswer::Undecided(LATE.to_owned()).answer(client, event, &Value::Null);
     let (late, deadline) = match event {
         HookEvent::PreToolUse => (HookDecision::Deny(LATE.to_owned()).answer(client), DEADLINE),
         HookEvent::SessionStart | HookEvent::PostToolUse | HookEvent::Stop => (None, DEADLINE),
@@ -98,11 +99,13 @@ pub(crate) async fn run(global: &Global, arguments: &HookArgs) -> ExitResult {
         }
         (HookEvent::NativePlan, Ok(input)) => {
             answer.set_late(late_plan(input.event()));
-            native_plan::answer(global, client, &input, wait).await.answer(client, input.event())
+            let decided = native_plan::answer(global, client, &input, wait).await;
+            decided.answer(client, input.event(), &input.request.input)
         }
-        (HookEvent::NativePlan, Err(reason)) => {
-            PlanAnswer::Undecided(format!("Planwright cannot read this plan: {reason}.")).answer(client, "")
-        }
+        (HookEvent::NativePlan, Err(reason)) => PlanAnswer::Undecided(format!(
+            "Planwright cannot read this plan: {reason}."
+        ))
+        .answer(client, "", &Value::Null),
     };
     answer.give(found.as_ref())?;
     // The client has its answer, and a store that is busy does not hold it up.
@@ -208,7 +211,7 @@ async fn by_plan(
                 "{reason} It is not made in the project, so no person is asked about it."
             )));
         }
-        return inbox::decide(&engine, &snapshot, plan, request, &reason).await;
+        return inbox::decide(&engine, &snapshot, plan, place, request, &reason).await;
     }
     counted.push(CountedCall::new(engine, plan, outcome.permission));
     Ok(match outcome.permission {

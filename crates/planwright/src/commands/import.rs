@@ -1,116 +1,80 @@
-//! `planwright import`
+//! `planwright import`: plans of an older `plans.json`, and what other programs keep.
+//!
+//! - `older`: the older `plans.json`
+//! - `foreign`: plans that Claude Code, planning-with-files and Task Master keep as files
+//! - `golemcore`: everything in the folder of a GolemCore bot
+
+mod foreign;
+mod golemcore;
+mod older;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use planwright_core::plan::Plan;
-use planwright_core::refusal::RefusalCode;
-use planwright_engine::importer::{ImportReport, ImportedItem, SkippedItem};
-use planwright_engine::ledger::LedgerError;
-use serde_json::{Value, json};
+use planwright_core::legacy::ForeignPlans;
+use planwright_engine::importer::ImportRun;
+use tempfile::TempDir;
 
-use crate::cli::{Global, ImportArgs};
-use crate::context::{Context, Store, read_file, read_stdin};
-use crate::failure::{Exit, ExitResult, Failure};
-use crate::terminal::palette::{BOLD, DIM, GOOD, WARNING};
-use crate::terminal::text::{count, paint, shown_line};
+use crate::cli::{Global, ImportArgs, Typed};
+use crate::context::{Context, Store};
+use crate::failure::{ExitResult, Failure};
+
+/// The name of the program whose whole folder is taken.
+const GOLEMCORE: &str = "golemcore";
 
 pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> ExitResult {
-    // The file is read first: one that cannot be read leaves no store behind.
-    let json = if arguments.file == Path::new("-") { read_stdin()? } else { read_file(&arguments.file)? };
-    let context = Context::open(global, Store::MayBeMade).await?;
-    let report = context.engine.importer().import(&json, &context.person).await.map_err(|error| {
-        Failure::from(error)
-            .hint_on(RefusalCode::InvalidArgument, || "an older `plans.json` is one JSON array of plans".to_owned())
-    })?;
-    let mut taken = Vec::with_capacity(report.taken.len());
-    for item in &report.taken {
-        taken.push(stored(&context, item, &item.notes).await?);
+    let named = arguments.source.to_str().unwrap_or_default();
+    if let Ok(whose) = named.parse::<ForeignPlans>() {
+        return foreign::run(global, arguments, whose).await;
     }
-    let mut here = Vec::with_capacity(report.already_here.len());
-    for item in &report.already_here {
-        here.push(stored(&context, item, &[]).await?);
+    if named == GOLEMCORE {
+        return golemcore::run(global, arguments).await;
     }
-    let exit = context.screen.answer(|| view(&taken, &here, &report), || describe(&taken, &here, &report))?;
-    // A file of which nothing is usable is a wrong file.
-    let is_useless = taken.is_empty() && here.is_empty() && !report.skipped.is_empty();
-    Ok(if is_useless { Exit::Usage } else { exit })
+    if arguments.folder.is_some() || arguments.session.is_some() {
+        let message = format!(
+            "{} is taken for a file of older plans, which has no folder and no session; the programs are {}, {GOLEMCORE}",
+            arguments.source.display(),
+            ForeignPlans::ALL.map(ForeignPlans::as_str).join(", "),
+        );
+        return Err(Failure::usage(message));
+    }
+    older::run(global, arguments).await
 }
 
-/// A plan as it is stored, which is how people will find it.
-struct Stored<'a> {
-    item: &'a ImportedItem,
-    /// None if what is stored cannot be read.
-    plan: Option<Arc<Plan>>,
-    /// What had to be changed to take it over now.
-    notes: &'a [String],
+/// The store, and the temporary folder it is in where a dry run has none to look at.
+struct ImportStore {
+    context: Context,
+    _folder: Option<TempDir>,
 }
 
-async fn stored<'a>(context: &Context, item: &'a ImportedItem, notes: &'a [String]) -> Result<Stored<'a>, Failure> {
-    let plan = match context.engine.plans().get(&item.session, &item.id).await {
-        Err(LedgerError::Damaged { .. }) => None,
-        read => Some(read?),
-    };
-    Ok(Stored { item, plan, notes })
-}
-
-impl Stored<'_> {
-    fn view(&self) -> Value {
-        json!({
-            "id": self.item.id,
-            "number": self.plan.as_ref().map(|plan| plan.number),
-            "sessionId": self.item.session.conversation,
-            "channel": self.item.session.channel,
-            "status": self.plan.as_ref().map(|plan| plan.status),
-            "title": self.plan.as_ref().map(|plan| plan.display_title()),
-            "notes": self.notes,
-        })
-    }
-
-    fn describe(&self) -> String {
-        let (name, title) = match &self.plan {
-            Some(plan) => (format!("plan {} of {}", plan.number, self.item.session), plan.display_title()),
-            None => (format!("{} of {}", self.item.id, self.item.session), "damaged".to_owned()),
-        };
-        let mut text = format!("  {}  {}\n", paint(&name, BOLD), paint(&shown_line(&title), GOOD));
-        for note in self.notes {
-            text.push_str(&format!("    {}\n", paint(&shown_line(note), DIM)));
+impl ImportStore {
+    async fn open(global: &Global, run: ImportRun) -> Result<Self, Failure> {
+        if run == ImportRun::Real {
+            return Ok(Self { context: Context::open(global, Store::MayBeMade).await?, _folder: None });
         }
-        text
+        if let Some(context) = Context::open_existing(global).await? {
+            return Ok(Self { context, _folder: None });
+        }
+        // A look makes no store.
+        let folder =
+            tempfile::tempdir().map_err(|error| Failure::unavailable(format!("a folder cannot be made: {error}")))?;
+        let elsewhere = Global {
+            data: Some(folder.path().to_owned()),
+            database: Some(format!("sqlite:{}", folder.path().join("planwright.db").display())),
+            config: None,
+            typed: Typed::default(),
+            ..global.clone()
+        };
+        Ok(Self { context: Context::open(&elsewhere, Store::MayBeMade).await?, _folder: Some(folder) })
     }
 }
 
-fn view(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> Value {
-    let skipped: Vec<_> = report
-        .skipped
-        .iter()
-        .map(|SkippedItem { index, id, reason }| json!({ "index": index, "id": id, "reason": reason }))
-        .collect();
-    json!({
-        "taken": taken.iter().map(Stored::view).collect::<Vec<_>>(),
-        "alreadyHere": here.iter().map(Stored::view).collect::<Vec<_>>(),
-        "skipped": skipped,
-    })
+impl ImportArgs {
+    fn run(&self) -> ImportRun {
+        if self.dry_run { ImportRun::Dry } else { ImportRun::Real }
+    }
 }
 
-fn describe(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> String {
-    let mut text = format!("{} taken over\n", count(taken.len(), "plan"));
-    text.extend(taken.iter().map(Stored::describe));
-    if !here.is_empty() {
-        let left = if here.len() == 1 { "left as it is" } else { "left as they are" };
-        text.push_str(&format!("{} here already, {left}\n", count(here.len(), "plan")));
-        text.extend(here.iter().map(Stored::describe));
-    }
-    if !report.skipped.is_empty() {
-        text.push_str(&format!("{}\n", paint(&format!("{} skipped", count(report.skipped.len(), "plan")), WARNING)));
-    }
-    for SkippedItem { index, id, reason } in &report.skipped {
-        let id = id.as_deref().map_or_else(String::new, |id| format!(" ({})", shown_line(id)));
-        text.push_str(&format!(
-            "  number {index} in the file{}: {}\n",
-            paint(&id, DIM),
-            paint(&shown_line(reason), DIM)
-        ));
-    }
-    text
+/// Nothing was found to take.
+fn nothing(folder: &Path, what: &str) -> Failure {
+    Failure::unexpected(format!("nothing was taken: {} has no {what}", folder.display()))
 }

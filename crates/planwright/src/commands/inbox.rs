@@ -3,10 +3,12 @@
 //! - `items`: what waits, and how it is found
 //! - `answer`: decisions
 //! - `open`: the page of the dashboard
+//! - `pick`: what is meant where nothing is named
 
 mod answer;
 mod items;
 mod open;
+mod pick;
 
 use std::time::Duration;
 
@@ -34,7 +36,8 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResul
         None => list(&context, session.as_ref(), arguments.wait).await,
         Some(InboxCommand::List { wait }) => list(&context, session.as_ref(), wait || arguments.wait).await,
         Some(InboxCommand::Show { id }) => {
-            if let Some(view) = tool_changes(&context).await?.into_iter().find(|view| view.id == id.trim()) {
+            let named = |view: &WaitingView| id.as_deref().is_some_and(|id| view.id == id.trim());
+            if let Some(view) = tool_changes(&context).await?.into_iter().find(named) {
                 let text = format!(
                     "{}{}",
                     view::asked(&view, context.screen.width),
@@ -43,7 +46,7 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResul
                 context.screen.answer(|| json!(view), || text)?;
                 return Ok(Exit::Done);
             }
-            let item = items::find(&context, session.as_ref(), &id).await?;
+            let item = pick::item(&context, session.as_ref(), id.as_deref()).await?;
             context.invocation.name_session(item.session());
             let text = item.whole(&context).await?;
             context.screen.answer(|| json!(item.view()), || text)
@@ -53,7 +56,7 @@ pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> ExitResul
             open::run(&context, &item, print)
         }
         Some(InboxCommand::Answer(arguments)) => {
-            let item = items::find(&context, session.as_ref(), &arguments.id).await?;
+            let (item, arguments) = pick::answered(&context, session.as_ref(), arguments).await?;
             context.invocation.name_session(item.session());
             answer::run(&context, item, arguments).await
         }

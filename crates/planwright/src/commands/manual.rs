@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::cli::{Cli, ManArgs};
 use crate::failure::ExitResult;
+use crate::output_file;
 use crate::terminal::screen::Screen;
 
 pub(crate) fn run(screen: &Screen, arguments: &ManArgs) -> ExitResult {
@@ -32,8 +33,10 @@ fn write(command: &Command, folder: &Path, pages: &mut Vec<String>) -> io::Resul
         .date(build_info::COMMIT_DATE.unwrap_or_default())
         .source(format!("planwright {}", build_info::VERSION))
         .manual("Planwright");
-    page.generate_to(folder)?;
-    pages.push(page.get_filename());
+    let (name, mut text) = (page.get_filename(), Vec::new());
+    page.render(&mut text)?;
+    output_file::replace(&folder.join(&name), &text)?;
+    pages.push(name);
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         write(below, folder, pages)?;
     }

@@ -4,6 +4,7 @@
 
 mod heartbeat;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::actor::Actor;
+use planwright_core::plan::Digest;
 use planwright_core::presence::AgentClient;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
@@ -105,7 +107,7 @@ async fn prepare(global: &Global, arguments: &McpArgs) -> Result<(McpOptions, Op
         client: AgentClient { beats: true, ..processes::client() },
         is_alive: OnceCell::new(),
         workspace,
-        servers: context.upstream_names(),
+        servers: context.upstream_commands(),
     };
     let options = McpOptions {
         engine: context.engine.clone(),
@@ -137,7 +139,7 @@ struct ClientSetup {
     is_alive: OnceCell<()>,
     workspace: Option<Workspace>,
     /// The upstream servers whose calls this program makes.
-    servers: Vec<ServerName>,
+    servers: BTreeMap<ServerName, Digest>,
 }
 
 #[async_trait]
@@ -164,7 +166,7 @@ impl SessionSetup for ClientSetup {
 pub(super) struct HttpAgents {
     pub(super) engine: Engine,
     /// The upstream servers whose calls this program makes.
-    pub(super) servers: Vec<ServerName>,
+    pub(super) servers: BTreeMap<ServerName, Digest>,
 }
 
 #[async_trait]

@@ -13,6 +13,7 @@ mod list;
 mod mode;
 mod show;
 mod watch;
+mod which;
 
 use std::sync::Arc;
 
@@ -32,13 +33,22 @@ pub(crate) fn needs(command: &PlanSubcommand) -> Store {
     if begins { Store::MayBeMade } else { Store::MustExist }
 }
 
-pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> ExitResult {
+pub(crate) async fn run(mut context: Context, mut arguments: PlanArgs) -> ExitResult {
     let purpose = match needs(&arguments.command) {
         Store::MayBeMade => SessionUse::Begin,
         Store::MustExist => SessionUse::Use,
     };
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let session = &context.enter(named, purpose).await?;
+    let session = &match named {
+        Some(_) => context.enter(named, purpose).await?,
+        None => match which::session(&context, &mut arguments.command).await? {
+            Some(session) => {
+                context.invocation.name_session(&session);
+                session
+            }
+            None => context.enter(None, purpose).await?,
+        },
+    };
     let remembers = named.is_none() && purpose == SessionUse::Begin;
     let context = &context;
     let outcome = match arguments.command {

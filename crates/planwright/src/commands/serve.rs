@@ -39,6 +39,8 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> ExitResult {
     let settings = Settings::read(global)?;
     let format = arguments.log_format.or(settings.server.log_format).unwrap_or_else(LogFormat::detect);
     logging::start_server(global.verbose, format);
+    // The greeting comes first on a terminal.
+    logging::hold();
     // From here on a signal ends the program, however long the store takes to open.
     let mut signals =
         Signals::new().map_err(|error| Failure::unexpected(format!("signal handlers cannot be installed: {error}")))?;
@@ -71,7 +73,7 @@ struct Ready {
 /// What runs beside the server.
 struct BackgroundServices {
     bot: Option<TelegramBot>,
-    notifier: Option<Notifier>,
+    notifier: Notifier,
 }
 
 async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
@@ -110,7 +112,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         limits: server.limits,
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,
-        agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone(), servers: context.upstream_names() })),
+        agents: Some(Arc::new(HttpAgents { engine: agent.engine().clone(), servers: context.upstream_commands() })),
         gateway_options,
         plan_start: context.served.plan_start,
         commands: PersonCommands {
@@ -129,21 +131,16 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
 }
 
-/// `None` if nothing is set up that could be told.
 fn notifier(
     context: &Context,
     options: NotifyOptions,
     bot: Option<&TelegramBot>,
     public_url: Option<String>,
-) -> Result<Option<Notifier>, Failure> {
-    let is_set_up = bot.is_some() || options.webhook.is_some() || options.ntfy.is_some() || options.email.is_some();
-    if !is_set_up && options.to.is_empty() && options.escalate_to.is_empty() {
-        return Ok(None);
-    }
+) -> Result<Notifier, Failure> {
     let owner = AgentOptions::of_this_process().owner;
     let options = NotifyOptions { public_url, owner, ..options };
-    let notifier = Notifier::new(context.engine.clone(), context.ledger.clone(), options, bot.map(TelegramBot::cards));
-    notifier.map(Some).map_err(Failure::usage)
+    Notifier::new(context.engine.clone(), context.ledger.clone(), options, bot.map(TelegramBot::cards))
+        .map_err(Failure::usage)
 }
 
 fn telegram_bot(
@@ -175,11 +172,10 @@ async fn serve(
     if let Some(bot) = beside.bot {
         tokio::spawn(bot.run(shutdown.clone()));
     }
-    if let Some(notifier) = beside.notifier {
-        tokio::spawn(notifier.run(shutdown.clone()));
-    }
+    tokio::spawn(beside.notifier.run(shutdown.clone()));
     let running = tokio::spawn(server.run(shutdown.clone()));
     announcement.print_ready().await;
+    logging::release();
     notify("READY=1");
     let mut running = running;
     let ended = tokio::select! {

@@ -68,7 +68,7 @@ pub(crate) async fn run(global: &Global, arguments: WorkbookArgs) -> ExitResult 
 }
 
 /// The text of a file; `None` if it is not there or blank. A link is refused: what it points to is not a file of this folder.
-fn read(path: &Path, most: usize) -> Result<Option<String>, Failure> {
+pub(super) fn read(path: &Path, most: usize) -> Result<Option<String>, Failure> {
     let failed = |reason: String| Failure::usage(format!("{} cannot be adopted: {reason}", path.display()));
     match path.symlink_metadata() {
         Ok(found) if found.is_file() => {}
@@ -86,7 +86,7 @@ fn read(path: &Path, most: usize) -> Result<Option<String>, Failure> {
 }
 
 /// The title of the task plan, else the name of the folder.
-fn title(found: &Documents<Option<String>>, folder: &Path) -> String {
+pub(super) fn title(found: &Documents<Option<String>>, folder: &Path) -> String {
     let of_plan = found.task_plan.as_deref().and_then(|text| sections::headings(text).into_iter().next());
     let named = of_plan.map(|section| section.title).filter(|title| !title.trim().is_empty());
     let of_folder = || {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
+use super::chat::ChatSection;
 use super::gateway::GatewaySection;
 use super::guarded::{self, GuardedSettings};
 use super::hook::HookSection;
@@ -69,6 +70,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) hook: HookSection,
     #[serde(default)]
+    pub(super) chat: ChatSection,
+    #[serde(default)]
     pub(super) telegram: TelegramSection,
     #[serde(default)]
     pub(super) notify: NotifySection,
@@ -90,6 +93,7 @@ impl File {
         self.gateway.read_variables()?;
         self.mcp.read_variables()?;
         self.hook.read_variables()?;
+        self.chat.read_variables()?;
         self.projects.read_variables()?;
         self.telegram.read_variables()?;
         self.notify.read_variables()
@@ -114,6 +118,7 @@ impl File {
         self.gateway.keep_guarded(stored, own)?;
         self.mcp.keep_guarded(stored, own)?;
         self.hook.keep_guarded(stored, own)?;
+        self.chat.keep_guarded(stored, own)?;
         self.projects.keep_guarded(stored, own)?;
         self.telegram.keep_guarded(stored, own)?;
         self.notify.keep_guarded(stored, own)?;
@@ -191,6 +196,7 @@ impl File {
         settings.extend(ProjectsSection::settings());
         settings.extend(McpSection::settings());
         settings.extend(HookSection::settings());
+        settings.extend(ChatSection::settings());
         settings.extend(GatewaySection::settings());
         settings.extend(ServerSection::settings());
         settings.extend(TelegramSection::settings());

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::upstream::AnnotationTrust;
+use planwright_core::approval::record::ToolsAcceptance;
+use planwright_core::plan::Digest;
+use planwright_core::upstream::{AnnotationTrust, ServerName};
 use planwright_core::visible::quoted;
 use planwright_sandbox::SandboxLevel;
 use planwright_upstream::UpstreamServerOptions;
@@ -42,7 +44,7 @@ pub(crate) const GUARDED: [&str; 19] = [
 /// A file; the store keeps its hash, too.
 const CERTIFICATES: &str = "telegram.certificates";
 
-/// The upstream servers whose annotations are believed.
+/// The upstream servers whose annotations are believed: `NAME@CODE`, where the code names exactly the command that a person believes.
 pub(crate) const TRUST: &str = "mcp.trust_annotations";
 
 /// What programs of upstream servers may reach beside their own folders: `NAME@CODE`, where the code names exactly what the settings
@@ -96,19 +98,41 @@ fn as_variable(value: &toml::Value) -> Option<String> {
     }
 }
 
+/// What people accepted of each MCP server, in order.
+pub(crate) type AcceptedServers = BTreeMap<String, Vec<ToolsAcceptance>>;
+
+/// Uses the programs that people accepted, whatever `PATH` this process has.
+pub(super) fn use_accepted(servers: &mut [UpstreamServerOptions], accepted: &AcceptedServers) {
+    for server in servers {
+        let last = accepted.get(server.name.as_str()).and_then(|accepted| accepted.last());
+        if let Some(ToolsAcceptance { command, program: Some(program), .. }) = last {
+            server.use_accepted(command, program);
+        }
+    }
+}
+
 /// The servers that this process's file trusts.
 pub(super) fn trusted(servers: &[UpstreamServerOptions]) -> GuardedSettings {
     let is_trusted = |server: &&UpstreamServerOptions| server.trust == AnnotationTrust::Trusted;
-    let names: Vec<_> = servers.iter().filter(is_trusted).map(|server| server.name.as_str()).collect();
-    let of_names = |names: Vec<&str>| (TRUST.to_owned(), names.join(","));
-    Some(names).filter(|names| !names.is_empty()).map(of_names).into_iter().collect()
+    let entries: Vec<_> = servers.iter().filter(is_trusted).map(own_trust_entry).collect();
+    let of_entries = |entries: Vec<String>| (TRUST.to_owned(), entries.join(","));
+    Some(entries).filter(|entries| !entries.is_empty()).map(of_entries).into_iter().collect()
+}
+
+fn own_trust_entry(server: &UpstreamServerOptions) -> String {
+    trust_entry(&server.name, server.command().digest)
+}
+
+/// How a person's word that they believe a server's annotations is written down.
+pub(crate) fn trust_entry(server: &ServerName, command: Digest) -> String {
+    format!("{server}@{}", &command.to_string()[..CODE_DIGITS])
 }
 
 /// Believes exactly the servers that the store trusts, except those that this process's file does not believe.
 pub(super) fn keep_trust(servers: &mut [UpstreamServerOptions], stored: &GuardedSettings) {
-    let names = stored.get(TRUST).map(String::as_str).unwrap_or_default();
+    let entries: Vec<_> = items(stored.get(TRUST)).collect();
     for server in servers {
-        let is_trusted = names.split(',').any(|name| name.trim() == server.name.as_str());
+        let is_trusted = entries.contains(&own_trust_entry(server).as_str());
         server.trust = match (server.trust, is_trusted) {
             (AnnotationTrust::Trusted | AnnotationTrust::Unset, true) => AnnotationTrust::Trusted,
             (AnnotationTrust::Ignored, _) | (_, false) => AnnotationTrust::Ignored,
@@ -139,7 +163,7 @@ pub(super) fn keep_access(servers: &mut [UpstreamServerOptions], stored: &Guarde
 }
 
 /// The entries of a list, with another one in the place of that of the same server.
-pub(crate) fn with_access(stored: Option<&String>, entry: &str) -> String {
+pub(crate) fn with_entry(stored: Option<&String>, entry: &str) -> String {
     let name = entry.split('@').next().unwrap_or_default();
     let others = items(stored).filter(|other| other.split('@').next() != Some(name));
     others.chain([entry]).collect::<Vec<_>>().join(",")
@@ -208,18 +232,32 @@ pub(super) fn earlier_values(stored: Option<&GuardedSettings>, own: &GuardedSett
              as before, and `planwright config set {KEY} recorded` ends this notice."
         )
     };
-    is_earlier.then(notice).into_iter().collect()
+    is_earlier.then(notice).into_iter().chain(without_command(stored)).collect()
+}
+
+/// Servers that were believed whatever their command was.
+fn without_command(stored: Option<&GuardedSettings>) -> Option<String> {
+    let names: Vec<_> = items(stored?.get(TRUST)).filter(|entry| !entry.contains('@')).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "`{TRUST}` names {} without the command that is believed, as earlier versions did, which counts for nothing now. `planwright \
+             mcp-server accept NAME --trust-annotations` believes a server as it is.",
+            names.join(", ")
+        )
+    })
 }
 
 /// What this process sets differently from the store, for people. The stored values count.
 pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Vec<String> {
     let differs = |(key, value): &(&String, &String)| match key.as_str() {
-        ACCESS => items(Some(value)).any(|entry| !items(stored.get(ACCESS)).any(|allowed| allowed == entry)),
+        ACCESS | TRUST => items(Some(value)).any(|entry| !items(stored.get(*key)).any(|known| known == entry)),
         _ => stored.get(*key) != Some(*value),
     };
     let told = |(key, value): (&String, &String)| {
-        if key == ACCESS {
-            return not_allowed(stored, value);
+        match key.as_str() {
+            ACCESS => return not_allowed(stored, value),
+            TRUST => return not_believed(stored, value),
+            _ => {}
         }
         let in_store = stored.get(key).map_or_else(|| "not set".to_owned(), |value| format!("`{value}`"));
         let counts = match in_force(key, stored.get(key).map(String::as_str), Some(value)) == Some(value) {
@@ -234,13 +272,25 @@ pub(super) fn differences(stored: &GuardedSettings, own: &GuardedSettings) -> Ve
     own.iter().filter(differs).map(told).collect()
 }
 
+/// The servers whose annotations a file believes and no person.
+fn not_believed(stored: &GuardedSettings, own: &str) -> String {
+    let own = own.to_owned();
+    let names = items(Some(&own)).filter(|entry| !items(stored.get(TRUST)).any(|believed| believed == *entry));
+    let names: Vec<_> = names.filter_map(|entry| entry.split('@').next()).collect();
+    format!(
+        "The settings of the MCP server {} believe its annotations, and no person has said so about its command as it is. `planwright \
+         mcp-server accept NAME --trust-annotations` says so.",
+        names.join(", ")
+    )
+}
+
 /// What servers ask for and no person has allowed.
 fn not_allowed(stored: &GuardedSettings, own: &str) -> String {
     let own = own.to_owned();
     let asking: Vec<_> =
         items(Some(&own)).filter(|entry| !items(stored.get(ACCESS)).any(|allowed| allowed == *entry)).collect();
     let names: Vec<_> = asking.iter().filter_map(|entry| entry.split('@').next()).collect();
-    let all = asking.iter().fold(stored.get(ACCESS).cloned(), |list, entry| Some(with_access(list.as_ref(), entry)));
+    let all = asking.iter().fold(stored.get(ACCESS).cloned(), |list, entry| Some(with_entry(list.as_ref(), entry)));
     format!(
         "The settings of the MCP server {} ask for more to reach than a person has allowed, so it runs in the sandbox without that. \
          `planwright config set {ACCESS} {}` allows it.",
@@ -265,8 +315,8 @@ mod tests {
     /// Settings that decide nothing: limits, how things look, where things are. A new setting is put here or into [`GUARDED`].
     /// The policy has records of its own in the store, and so have the rules of `permissions` that allow; `ask` and `deny` are
     /// free. Of the servers of `mcp` the trust in annotations and what they reach are guarded.
-    const FREE_SECTIONS: [&str; 8] =
-        ["approval", "auto", "limits", "memory", "notify", "planning_files", "reply", "turn"];
+    const FREE_SECTIONS: [&str; 9] =
+        ["approval", "auto", "chat", "limits", "memory", "notify", "planning_files", "reply", "turn"];
     const FREE: &[&str] = &[
         "agents",
         "context_tokens",
@@ -324,8 +374,8 @@ mod tests {
     #[test]
     fn a_word_about_a_server_replaces_the_one_before_and_no_other() {
         let (stored, entry) = ("a@0123456789abcdef,b@1111111111111111".to_owned(), "a@ffffffffffffffff");
-        assert_eq!(with_access(Some(&stored), entry), "b@1111111111111111,a@ffffffffffffffff");
-        assert_eq!(with_access(None, entry), entry);
+        assert_eq!(with_entry(Some(&stored), entry), "b@1111111111111111,a@ffffffffffffffff");
+        assert_eq!(with_entry(None, entry), entry);
         assert!(check_access(&stored).is_ok() && check_access("").is_ok());
         for odd in ["a", "a@12", "a@zzzzzzzzzzzzzzzz"] {
             assert!(check_access(odd).unwrap_err().contains("NAME@CODE"), "{odd}");

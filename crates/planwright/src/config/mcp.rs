@@ -203,6 +203,7 @@ impl ServerTable {
                 Reach::Program {
                     command,
                     arguments: self.args,
+                    program: None,
                     environment: values("env", self.env.clone())?,
                     folder: own_folder(&name, data)?,
                     home: own_folder(&name, data)?,
@@ -230,14 +231,18 @@ impl ServerTable {
                 if !url.starts_with("http://") && !url.starts_with("https://") {
                     return Err(format!("{} is not an address that begins with http:// or https://", quoted(&url)));
                 }
-                Reach::Http { url, headers: values("headers", self.headers)? }
+                let written = self.headers.clone().into_iter().collect();
+                Reach::Http { url, headers: values("headers", self.headers)?, written }
             }
             (Some(_), Some(_)) => return Err("it has a `command` and a `url`; it can have one of them".to_owned()),
             (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         };
         let passed_requests =
             PassedRequests { sampling: self.sampling, elicitation: self.elicitation, roots: self.roots };
-        Ok(UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time })
+        let mut options =
+            UpstreamServerOptions { name, reach, trust, passed_requests, selection, start_time, call_time };
+        options.locate();
+        Ok(options)
     }
 }
 
@@ -378,6 +383,45 @@ mod tests {
         ] {
             assert!(asked(other).is_some() && asked(other) != open, "{other}");
         }
+    }
+
+    #[test]
+    fn what_a_person_accepts_is_everything_that_makes_a_server() {
+        let first = |text: &str| read(&format!("[servers.a]\n{text}")).unwrap().remove(0);
+        let digest = |text: &str| first(text).command().digest;
+        let (url, header) = ("url = \"https://x/mcp?tenant=a\"", "headers = { Authorization = \"Bearer ${PATH}\" }");
+        let of_address = digest(&format!("{url}\n{header}"));
+        for other in [
+            url.to_owned(),
+            format!("url = \"https://x/mcp?tenant=b\"\n{header}"),
+            format!("{url}\nheaders = {{ Authorization = \"Bearer ${{CARGO_PKG_NAME}}\" }}"),
+            format!("{url}\nheaders = {{ Other = \"Bearer ${{PATH}}\" }}"),
+        ] {
+            assert_ne!(digest(&other), of_address, "{other}");
+        }
+        assert_eq!(digest(&format!("{url}\n{header}\ncall_seconds = 5\ntools = [\"x\"]")), of_address);
+        let program = "command = \"/bin/sh\"\nenv = { A = \"${PATH}\" }";
+        let mut of_program = first(program);
+        let before = of_program.command();
+        assert_eq!(before.program.as_ref().map(|program| program.file.as_str()), Some("/bin/sh"));
+        for other in [
+            "command = \"/bin/sh\"",
+            "command = \"/bin/sh\"\nenv = { A = \"b\" }",
+            "command = \"sh\"\nenv = { A = \"${PATH}\" }",
+        ] {
+            assert_ne!(digest(other), before.digest, "{other}");
+        }
+        // A secret that the settings only name may change.
+        if let Reach::Program { environment, .. } = &mut of_program.reach {
+            environment[0].1 = "rotated".to_owned();
+        }
+        assert_eq!(of_program.command().digest, before.digest);
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_query_and_password() {
+        let server = read("[servers.a]\nurl = \"https://ada:secret@x:8080/mcp?key=secret\"").unwrap().remove(0);
+        assert_eq!(format!("{:?}", server.reach), "https://x:8080/mcp");
     }
 
     #[test]

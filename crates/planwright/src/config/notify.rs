@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use planwright_core::visible::quoted;
 use planwright_notify::notice::NoticeKind;
-use planwright_notify::options::{EmailOptions, NtfyOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
+use planwright_notify::options::{EmailOptions, NtfyOptions, PushOptions, WEBHOOK_ANSWER_TIME, WebhookOptions};
 use planwright_notify::schedule::QuietHours;
 use planwright_notify::{NotifyOptions, NotifyTarget};
 use secrecy::SecretString;
@@ -49,6 +49,10 @@ section! {
         email_from: Checked<Address> => "needed for e-mail",
         "The addresses that e-mails go to."
         email_to: List<Address> = Vec::new(),
+        "Whether a push to a browser says more than what waits and its title: the steps of a plan, and what a call is made with."
+        push_details: Switch = defaults().push.details,
+        "Whether the push service of a browser may be on this machine or in a private network."
+        push_private: Switch = defaults().push.allow_private,
     }
 }
 
@@ -76,6 +80,11 @@ impl NotifySection {
                 Some(EmailOptions { server, from, to })
             }
         };
+        let push = PushOptions {
+            allow_private: self.push_private(),
+            details: self.push_details(),
+            answer_time: WEBHOOK_ANSWER_TIME,
+        };
         let to = self.to().unwrap_or_else(|| if has_bot { vec![NotifyTarget::Telegram] } else { Vec::new() });
         Ok(NotifyOptions {
             events: self.events(),
@@ -87,6 +96,7 @@ impl NotifySection {
             webhook,
             ntfy,
             email,
+            push,
             ..defaults()
         })
     }
@@ -118,7 +128,7 @@ pub(super) enum TargetName {}
 
 impl Check for TargetName {
     type Value = NotifyTarget;
-    const KIND: &'static str = "`telegram`, `desktop`, `webhook`, `ntfy`, `email`";
+    const KIND: &'static str = "`telegram`, `desktop`, `webhook`, `ntfy`, `email`, `push`";
 
     fn check(text: &str) -> Result<NotifyTarget, String> {
         let found = NotifyTarget::ALL.into_iter().find(|target| target.as_str() == text);

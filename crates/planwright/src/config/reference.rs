@@ -13,6 +13,11 @@ pub(crate) fn settings_help() -> String {
     text
 }
 
+/// The keys and the variables of all settings.
+pub(crate) fn all_settings() -> impl Iterator<Item = (String, String)> {
+    File::settings().into_iter().map(|setting| (setting.key, setting.variable))
+}
+
 /// The default of a setting, as the reference has it.
 pub(crate) fn setting_default(key: &str) -> Option<String> {
     File::settings().into_iter().find(|setting| setting.key == key).map(|setting| setting.default)
@@ -79,7 +84,7 @@ mod tests {
         for key in accepted("unknown_key = 1") {
             match key.as_str() {
                 "plan" | "approval" | "turn" | "reply" | "limits" | "server" | "planning_files" | "projects"
-                | "sandbox" | "gateway" | "hook" | "auto" | "memory" | "telegram" | "notify" => {
+                | "sandbox" | "gateway" | "hook" | "chat" | "auto" | "memory" | "telegram" | "notify" => {
                     let of_section = accepted(&format!("[{key}]\nunknown_key = 1"));
                     keys.extend(of_section.iter().map(|name| format!("{key}.{name}")));
                 }

@@ -170,6 +170,12 @@ impl LogWriter {
         self.queue().held = true;
     }
 
+    /// Writes the lines that were held back, and holds none from now on.
+    pub(super) fn release(&self) {
+        self.queue().held = false;
+        self.shared.changed.notify_all();
+    }
+
     /// Writes the lines that were held back, for `time` at the longest, and holds the next ones.
     pub(super) fn write_held(&self, time: Duration) {
         let deadline = Instant::now() + time;

@@ -101,7 +101,7 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
             field("signed", &format!("by {} with a {}", shown_line(&signature.approver), signature.with()));
         }
         if let Some(until) = approval.valid_until {
-            field("valid", &format!("until {}", time::both(until)));
+            field("valid", &format!("until {}", time::absolute(until)));
         }
         if let Some(note) = &approval.note {
             field("note", &shown_line(note));

@@ -1,7 +1,7 @@
 //! What a plan changed in files, drawn for a terminal.
 
 use anstyle::Style;
-use planwright_agent::toolbox::files::FileDiff;
+use planwright_agent::toolbox::files::{FileDiff, StepPreview};
 use planwright_agent::{ChatChanges, PlanChanges, UndoneChanges};
 use planwright_core::workspace::ChangedPaths;
 
@@ -47,6 +47,28 @@ pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
     text
 }
 
+/// What recorded calls would do to files as they are now.
+pub(crate) fn render_preview(number: u32, previews: &[StepPreview], width: usize) -> String {
+    if previews.is_empty() {
+        return format!("No recorded call of plan {number} changes a file.\n");
+    }
+    let head = format!("What plan {number} would do to files as they are now:");
+    let mut text = format!("{}\n", paint(&head, BOLD));
+    for preview in previews {
+        let to = preview.to.as_deref().map_or_else(String::new, |to| format!(" to {}", shown_line(to)));
+        let line = format!("step {}, {}: {}{to}", preview.position, preview.tool, shown_line(&preview.path));
+        text.push_str(&format!("\n{}", lines(&line, BOLD, width)));
+        if let Some(problem) = &preview.problem {
+            text.push_str(&lines(&shown_line(problem), WARNING, width));
+        }
+        match preview.difference() {
+            Some(difference) => text.push_str(&colored(&difference)),
+            None => text.push_str(&lines("Its text is not shown: it is no text, or it is too long.", DIM, width)),
+        }
+    }
+    text
+}
+
 /// The differences of files, what commands changed, and what was put back.
 fn files(files: &[FileDiff], paths: &ChangedPaths, undone: &[UndoneChanges], width: usize) -> String {
     let mut text = String::new();
@@ -77,8 +99,12 @@ fn lines(content: &str, style: Style, width: usize) -> String {
 }
 
 fn diff(file: &FileDiff) -> String {
+    colored(&file.text)
+}
+
+fn colored(difference: &str) -> String {
     let mut text = String::new();
-    for line in file.text.lines() {
+    for line in difference.lines() {
         text.push_str(&paint(&shown(line), style(line)));
         text.push('\n');
     }

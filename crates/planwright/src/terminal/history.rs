@@ -161,6 +161,12 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::GatewayCallEnded { tool, outcome, .. } => {
             format!("call to {}{}{}", quoted(tool), outcome_text(outcome), because(outcome.note.as_deref()))
         }
+        SessionEvent::GatewayQuestioned { tool, questions, answers: None, .. } => {
+            format!("call to {}: the server asks {}", quoted(tool), one_call(questions))
+        }
+        SessionEvent::GatewayQuestioned { tool, answers: Some(answers), .. } => {
+            format!("call to {}: the server is answered {}", quoted(tool), one_call(answers))
+        }
         SessionEvent::GatewayRefused { tool, arguments, refusal, .. } => format!(
             "call to {} refused ({}): {}; it was {}",
             quoted(tool),

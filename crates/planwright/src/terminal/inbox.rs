@@ -30,11 +30,36 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
         if let Some(approvals) = &item.approved_by_some {
             text.push_str(&indented(&shown_line(approvals), width));
         }
-        text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
+        text.push_str(&indented(&format!("{}  {}", name(item), item.choices.join(", ")), width));
     }
-    let show = invocation.command(["inbox", "show", "ID"]);
-    text.push_str(&format!("{}\n", paint(&format!("To look at one: {show}"), DIM)));
+    let (show, answer) = (invocation.command(["inbox", "show"]), invocation.command(["inbox", "answer"]));
+    text.push_str(&format!("{}\n", paint(&format!("To look at one: {show}. To decide: {answer}"), DIM)));
     text
+}
+
+/// With numbers to choose by.
+pub(crate) fn numbered(items: &[WaitingView], width: usize) -> String {
+    let line = |(number, item): (usize, &WaitingView)| {
+        spans(&[Span::new(&format!("{number:>3}  "), DIM), Span::plain(&one_line(item))], width)
+    };
+    (1..).zip(items).map(line).collect()
+}
+
+/// `plan: Move the tables (mcp:session-one, 3f2a91c0)`
+pub(crate) fn one_line(item: &WaitingView) -> String {
+    let place = format!("{}:{}", item.channel, item.session_id);
+    format!("{}: {} ({place}, {})", kind(item.kind).trim(), shown_line(&item.title), name(item))
+}
+
+/// The end of the id, by which it can be named. The id of a step to look at ends in its position.
+fn name(item: &WaitingView) -> &str {
+    const LENGTH: usize = 8;
+    let id = item.id.as_str();
+    if item.kind == WaitingKind::ToolChange {
+        return id;
+    }
+    let end = id.find(':').unwrap_or(id.len());
+    &id[end.saturating_sub(LENGTH)..]
 }
 
 /// What an agent asks, exactly: the call, or the questions.

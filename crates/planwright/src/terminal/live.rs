@@ -1,4 +1,4 @@
-//! The last line of a terminal, which is redrawn while something runs.
+//! The last lines of a terminal, which are redrawn while something runs.
 
 use std::io::{self, Write as _};
 
@@ -9,8 +9,14 @@ use crate::failure::Failure;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// Erases the redrawn line.
-const ERASE: &str = "\r\u{1b}[J";
+/// What takes away so many rows that were drawn last.
+pub(crate) fn erase(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        1 => "\r\u{1b}[J".to_owned(),
+        rows => format!("\r\u{1b}[{}A\u{1b}[J", rows - 1),
+    }
+}
 
 pub(crate) const fn spinner(ticks: usize) -> &'static str {
     SPINNER[ticks % SPINNER.len()]
@@ -32,26 +38,27 @@ pub(crate) fn put(movement: &str, text: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// The redrawn line, below the lines that stay.
+/// The redrawn lines, below the lines that stay.
 #[derive(Debug, Default)]
 pub(crate) struct LiveLine {
-    drawn: bool,
+    /// How many rows are drawn.
+    drawn: usize,
 }
 
 impl LiveLine {
     /// Writes whole lines that stay.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
-        put(self.erased(), text)
+        put(&self.erased(), text)
     }
 
-    /// Draws the line itself, which must not be wider than [`width`].
-    pub(crate) fn draw(&mut self, line: &str) -> Result<(), Failure> {
-        put(self.erased(), line)?;
-        self.drawn = !line.is_empty();
+    /// Draws the lines, none of which may be wider than [`width`]. Together they are lower than the window.
+    pub(crate) fn draw(&mut self, lines: &[String]) -> Result<(), Failure> {
+        put(&self.erased(), &lines.join("\n"))?;
+        self.drawn = lines.len();
         Ok(())
     }
 
-    fn erased(&mut self) -> &'static str {
-        if std::mem::take(&mut self.drawn) { ERASE } else { "" }
+    fn erased(&mut self) -> String {
+        erase(std::mem::take(&mut self.drawn))
     }
 }

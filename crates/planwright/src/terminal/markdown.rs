@@ -13,7 +13,7 @@ use planwright_core::plan::hidden::{HiddenKind, HiddenRange, hidden_ranges};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use self::table::Table;
-use super::palette::{BOLD, CODE, DIM, LINK, PLAIN};
+use super::palette::{ADDED, BOLD, CODE, DIM, LINK, PLAIN, REMOVED};
 use super::text::{Span, painted, shown, width, wrap};
 
 const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
@@ -69,6 +69,8 @@ struct Renderer<'a> {
     targets: Vec<LinkTarget>,
     table: Option<Table>,
     in_code: bool,
+    /// The code is a difference, whose lines have colours of their own.
+    in_diff: bool,
     /// A blank line belongs before the next block.
     gap: bool,
 }
@@ -97,6 +99,7 @@ impl<'a> Renderer<'a> {
             targets: Vec::new(),
             table: None,
             in_code: false,
+            in_diff: false,
             gap: false,
         }
     }
@@ -266,6 +269,7 @@ impl<'a> Renderer<'a> {
     fn start_code(&mut self, kind: &CodeBlockKind<'_>) {
         self.begin_block();
         self.in_code = true;
+        self.in_diff = matches!(kind, CodeBlockKind::Fenced(info) if info.trim() == "diff");
         if let CodeBlockKind::Fenced(info) = kind
             && !info.is_empty()
         {
@@ -276,7 +280,8 @@ impl<'a> Renderer<'a> {
     /// Code keeps its line breaks; a long line is left to the terminal.
     fn code_lines(&mut self, text: &str) {
         for line in text.lines() {
-            self.line(&[Span::plain("    "), Span::new(line, CODE)]);
+            let style = if self.in_diff { diff_style(line) } else { CODE };
+            self.line(&[Span::plain("    "), Span::new(line, style)]);
         }
     }
 
@@ -373,6 +378,16 @@ impl<'a> Renderer<'a> {
         line.extend_from_slice(spans);
         self.out.push_str(painted(&line).trim_end());
         self.out.push('\n');
+    }
+}
+
+/// The style of a line of a difference. The sign says it too.
+fn diff_style(line: &str) -> Style {
+    match line.as_bytes().first() {
+        Some(b'+') if !line.starts_with("+++ ") => ADDED,
+        Some(b'-') if !line.starts_with("--- ") => REMOVED,
+        Some(b'@') => DIM,
+        Some(_) | None => PLAIN,
     }
 }
 

@@ -110,12 +110,24 @@ impl Screen {
         }
     }
 
-    /// Asks a question until it is answered with yes or no. `None` at the end of the input.
+    /// Asks for a number from 1 to `most` until it is one. `None` for an empty line and at the end of the input.
+    pub(crate) fn number(&self, question: &str, most: usize) -> Result<Option<usize>, Failure> {
+        loop {
+            let answer = self.ask(question)?.unwrap_or_default();
+            match answer.parse::<usize>() {
+                _ if answer.is_empty() => return Ok(None),
+                Ok(number) if (1..=most).contains(&number) => return Ok(Some(number)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Asks a question until it is answered with yes or no; Enter alone is a yes. `None` at the end of the input.
     pub(crate) fn yes_or_no(&self, question: &str) -> Result<Option<bool>, Failure> {
         loop {
-            let Some(answer) = self.ask(&format!("{question} [y/n] "))? else { return Ok(None) };
+            let Some(answer) = self.ask(&format!("{question} [Y/n] "))? else { return Ok(None) };
             match answer.to_lowercase().as_str() {
-                "y" | "yes" => return Ok(Some(true)),
+                "" | "y" | "yes" => return Ok(Some(true)),
                 "n" | "no" => return Ok(Some(false)),
                 _ => {}
             }

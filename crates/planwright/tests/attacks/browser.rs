@@ -99,6 +99,7 @@ fn a_person_approves_in_a_browser_that_they_signed_in() {
     let server = Server::start(&stage);
     let made = stage.person.run(&dashboard(&server));
     done(&made);
+    assert!(made.output.contains("once, until 2") && !made.output.contains("just now"), "{}", made.output);
     let link = link(&made.output).unwrap();
     let cookies = sign_in(&server, &link);
     assert_eq!(sign_in(&server, &link), Vec::<String>::new(), "the link works once");
@@ -140,6 +141,22 @@ fn forged_passkey() {
         let body = json!({ "digest": plan["digest"], "later": true, "passkey": passkey });
         let (head, body) = server.post(&path, &token, &body);
         assert!(head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED"), "{head}\n{body}");
+        stage.result()
+    });
+}
+
+/// The person's browser shows a page of another server. It sends the cookies with what the page asks for, and says which page that is.
+#[test]
+fn foreign_page() {
+    attack("foreign_page", |stage| {
+        let server = Server::start(stage);
+        let own = sign_in_person(stage, &server);
+        let cookies: String =
+            own.lines().filter(|line| line.starts_with("cookie: ")).map(|line| format!("{line}\r\n")).collect();
+        for origin in ["origin: http://127.0.0.1:9\r\n", "origin: http://example.org\r\n", "origin: null\r\n", ""] {
+            let (head, body) = approve(stage, &server, &format!("{origin}{cookies}"));
+            assert!(head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED"), "{origin}{head}\n{body}");
+        }
         stage.result()
     });
 }

@@ -49,6 +49,7 @@ fn ask_permission(stage: &Stage) {
             tool: "write_file".to_owned(),
             arguments,
             reason: "No rule covers it.".to_owned(),
+            paths: Vec::new(),
             always: None,
         };
         let ask = TurnCommand::Ask { turn, call: 1, subject: AskSubject::Permission(call) };

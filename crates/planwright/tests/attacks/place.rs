@@ -52,12 +52,15 @@ fn is_set(variable: &str, value: &str) -> bool {
     std::env::var(variable).is_ok_and(|set| set == value)
 }
 
+/// The first process of a namespace takes over those whose parents have ended. `script` does not wait for them, and hangs.
+const FIRST: &str = r#""$@"; exit $?"#;
+
 /// What starts the agent's shell.
 pub(crate) fn around_agent() -> &'static [&'static str] {
     match (is_set(AGENT, "elsewhere"), user()) {
         (false, _) => &[],
-        (true, 0) => &["unshare", "-npf", "--mount-proc", "--kill-child"],
-        (true, _) => &["unshare", "-Urnpf", "--mount-proc", "--kill-child"],
+        (true, 0) => &["unshare", "-npf", "--mount-proc", "--kill-child", "sh", "-c", FIRST, "sh"],
+        (true, _) => &["unshare", "-Urnpf", "--mount-proc", "--kill-child", "sh", "-c", FIRST, "sh"],
     }
 }
 

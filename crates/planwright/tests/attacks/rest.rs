@@ -164,6 +164,7 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("DELETE /api/schedules/{id}", "schedule", json!({})),
         ("DELETE /api/sessions/{sessionId}", "session", json!({})),
         ("DELETE /api/clients/{id}", "client", json!({})),
+        ("DELETE /api/push/{id}", "client", json!({})),
         ("PATCH /api/goals/{id}", "goal", json!({ "status": "cancelled" })),
         ("PATCH /api/sessions/{sessionId}", "session", json!({ "title": "Mine" })),
         ("PATCH /api/tasks/{id}", "task", json!({ "status": "skipped" })),
@@ -178,6 +179,13 @@ fn requests(digest: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("POST /api/plans/{id}/approve", "plan", json!({ "digest": digest })),
         ("POST /api/plans/{id}/revise", "plan", json!({ "feedback": "the bin is full" })),
         ("POST /api/plans/{id}/undo", "plan", json!({})),
+        (
+            "POST /api/push",
+            "",
+            json!({ "endpoint": "https://push.example.org/send/1", "keys": {
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+            "auth": "BTBZMqHH6r4Tts7J_aSIgg" } }),
+        ),
         ("POST /api/runs", "", session()),
         ("POST /api/schedules", "", scheduled),
         ("POST /api/schedules/{id}/resume", "paused", json!({})),

@@ -1,8 +1,9 @@
 //! Attempts to weaken the policy first.
 
 use planwright_core::approval::Require;
+use planwright_store::Location;
 
-use crate::place::compare;
+use crate::place::{self, compare};
 use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack, configure, done, shell_attack};
 
 const WEAKER: &str = "PLANWRIGHT_APPROVAL_REQUIRE=any";
@@ -79,4 +80,24 @@ fn a_stricter_setting_counts_for_its_own_process() {
     let ran = stage.agent.run(&stricter);
     assert_eq!(ran.code, 3, "{}", ran.output);
     done(&stage.agent.run(&line));
+}
+
+/// A data folder has a token and settings of its own. Who may decide is in the database.
+#[test]
+fn own_folder() {
+    attack("own_folder", |stage| {
+        let approve = stage.approve_command();
+        let own = stage.path("own");
+        std::fs::create_dir(&own).unwrap();
+        let database = match place::location(stage.folder()) {
+            Location::Sqlite(file) => format!("sqlite:{}", file.display()),
+            Location::Postgres(address) => address.url().to_owned(),
+        };
+        let settings = format!("database = \"{database}\"\n[approval]\nrequire = \"any\"\n");
+        std::fs::write(own.join("planwright.toml"), settings).unwrap();
+        let there = format!("PLANWRIGHT_DATA={} {approve}", own.display());
+        stage.agent.run(&format!("setsid --wait env {there} < /dev/null"));
+        stage.agent.run(&there);
+        stage.result()
+    });
 }

@@ -122,6 +122,17 @@ impl Shell {
         Ran { code: code.trim().parse().unwrap(), output: self.output() }
     }
 
+    /// The outcome of a line that another program typed.
+    pub(crate) fn end_of_typed(&mut self) -> Ran {
+        self.lines += 1;
+        self.end()
+    }
+
+    /// The number of the program that shows the terminal.
+    pub(crate) fn program(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What is on the screen and was not asked for yet.
     pub(crate) fn seen(&self) -> String {
         self.screen.lock().unwrap().clone()
@@ -150,9 +161,9 @@ impl Drop for Shell {
     }
 }
 
-/// Waits for something that another process does. A minute without it is a failure.
+/// Waits for something that another process does. Five minutes without it are a failure: the machine may be busy with other programs.
 pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    for _ in 0..6000 {
+    for _ in 0..30_000 {
         if let Some(found) = look() {
             return Some(found);
         }

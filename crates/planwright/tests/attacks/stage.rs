@@ -100,6 +100,9 @@ impl Stage {
     /// The person has a `tmux`.
     pub(crate) fn with_tmux(require: Require) -> Self {
         Self::prepared(require, "", &[], |person| {
+            if require == Require::Verified {
+                enrol(person);
+            }
             done(&person.run("tmux -S tmux.socket -f /dev/null new-session -d sh"));
             next_instant();
         })

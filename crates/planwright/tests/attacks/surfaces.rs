@@ -159,3 +159,33 @@ fn swapped_plan() {
         stage.result()
     });
 }
+
+/// A server behind a proxy may be told who asks. This one is told by nobody.
+#[test]
+fn token_headers() {
+    attack("token_headers", |stage| {
+        let server = Server::start(stage);
+        let token = format!("authorization: Bearer {}\r\n", server.token);
+        let plan = stage.plan();
+        let path = format!("/api/plans/{}/approve", plan["id"].as_str().unwrap());
+        let body = json!({ "digest": plan["digest"], "later": true });
+        let mut person = body.clone();
+        person["by"] =
+            json!({ "kind": "person", "name": "ada", "presence": { "kind": "verified", "approver": "ada" } });
+        for (method, path, headers, body) in [
+            (
+                "POST",
+                path.as_str(),
+                "x-forwarded-for: 192.0.2.1\r\nforwarded: for=192.0.2.1\r\nx-remote-user: ada\r\n",
+                &body,
+            ),
+            ("GET", path.as_str(), "x-http-method-override: POST\r\n", &body),
+            ("POST", &*format!("/{path}"), "", &body),
+            ("POST", &*path.replace("approve", "%61pprove"), "", &body),
+            ("POST", path.as_str(), "", &person),
+        ] {
+            send(&server.address, method, path, &format!("{token}{headers}"), body);
+        }
+        stage.result()
+    });
+}

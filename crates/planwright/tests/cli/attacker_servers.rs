@@ -104,6 +104,72 @@ fn another_command_under_an_accepted_name_waits_for_a_person() {
     assert_eq!(calls(&world, "sig"), "check {\"text\": \"two\"}\n");
 }
 
+/// What a server is given can make it another one, and so can an argument of its address. A secret that the settings name and do
+/// not hold may change.
+#[test]
+fn other_variables_under_an_accepted_name_wait_for_a_person() {
+    let world = World::new();
+    let settings = |more: &str| format!("[gateway]\nwrites = \"free\"\n{}", server(&world, "sig", "plain", more));
+    world.write("planwright.toml", &settings("env = { A_KEY = \"one\", NAMED = \"${USER}\" }"));
+    assert!(card(&world, "sig").contains("  variables of the settings: A_KEY, NAMED\n"));
+    accept(&world, "sig", "").done();
+    let state = |user: &str| {
+        let shown = crate::world::ran(world.command().env("USER", user).args(["mcp-server", "show", "sig", "--json"]));
+        shown.done().json()["state"].clone()
+    };
+    assert_eq!((state("ada"), state("bob")), (json!("accepted"), json!("accepted")));
+    for other in ["", "env = { A_KEY = \"two\", NAMED = \"${USER}\" }", "env = { A_KEY = \"one\", NAMED = \"ada\" }"] {
+        world.write("planwright.toml", &settings(other));
+        assert_eq!(state("ada"), json!("not_accepted"), "{other}");
+        let mut client = Client::start(&world, "document", "plain", &[]);
+        client.refused("sig__check", json!({ "text": "one" }), "POLICY_DENIED");
+        client.leave();
+        let doctor = crate::world::ran(world.command().env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:1").args(["doctor"]));
+        assert!(doctor.stdout.contains("sig answers and is not yet accepted"), "{doctor:?}");
+    }
+    assert_eq!(calls(&world, "sig"), "");
+}
+
+/// Whoever starts the program sets `PATH`, and that may be an agent.
+#[test]
+fn a_program_is_the_file_that_a_person_accepted_whatever_the_path_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (world, tools) = (World::new(), tempfile::tempdir().unwrap());
+    let usual = std::env::var("PATH").unwrap();
+    let program = |name: &str, before: &str| {
+        let folder = tools.path().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("srv");
+        std::fs::write(&file, format!("#!/bin/sh\n{before}\nexec python3 \"$@\"\n")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        (file, format!("{}:{usual}", folder.display()))
+    };
+    let trap = world.path("sig").join("trap");
+    let (file, path) = program("real", "");
+    let (_, evil) = program("evil", &format!("touch {}", trap.display()));
+    let settings = server(&world, "sig", "plain", "").replace("\"python3\"", "\"srv\"");
+    world.write("planwright.toml", &format!("{FREE}{settings}"));
+    let run =
+        |path: &str, line: &str| crate::world::ran(world.command().env("PATH", path).args(line.split_whitespace()));
+    let shown = run(&path, "mcp-server show sig --json").done().json();
+    let line = format!("  program: {}\n", file.display());
+    assert!(shown["difference"].as_str().unwrap().contains(&line), "{shown}");
+    run(&path, &format!("mcp-server accept sig --digest {}", shown["digest"].as_str().unwrap())).done();
+
+    let mut client = Client::start(&world, "document", "plain", &[("PATH", evil.as_str())]);
+    client.succeed("sig__check", json!({ "text": "one" }));
+    client.leave();
+    assert!(!trap.exists(), "the program of another folder was started");
+    // It is gone: what is found in its place is another program, which waits for a person.
+    std::fs::remove_file(&file).unwrap();
+    let mut client = Client::start(&world, "document", "plain", &[("PATH", evil.as_str())]);
+    client.refused("sig__check", json!({ "text": "two" }), "POLICY_DENIED");
+    client.leave();
+    assert_eq!(calls(&world, "sig"), "check {\"text\": \"one\"}\n");
+    assert_eq!(run(&evil, "mcp-server show sig --json").done().json()["state"], "not_accepted");
+}
+
 #[test]
 fn names_that_look_like_others_are_named_on_the_card() {
     let world = World::new();

@@ -39,8 +39,9 @@ fn a_mistake_makes_nothing_and_says_what_to_type() {
         assert!(!ran.stderr.contains("`/"), "{line}: {}", ran.stderr);
     }
     for line in ["goal list", "task list", "auto status", "memory list", "diary"] {
-        world.run(line).exits(4).complains("There is no store");
+        world.run(line).done().says("begins a session");
     }
+    world.run("goal list --session no-such-key").exits(4).complains("There is no store");
     assert!(!world.store().exists());
     // A session that is named is not made.
     world.run("goal add No warnings").done();

@@ -50,7 +50,51 @@ fn a_session_of_another_channel_is_named_by_its_key() {
     let answer = world.run("chat --json --session session-one /plan show").done().json();
     assert_eq!((&answer["channel"], &answer["plan"]["status"]), (&"mcp".into(), &"READY".into()));
     world.run(&format!("chat --session {SESSION} /plan approve")).done().says("is approved");
-    world.run("chat --session short /status").exits(2).complains("8 to 64");
+    world.run("chat --session no /status").exits(2).complains("8 to 64");
+}
+
+#[test]
+fn a_person_continues_the_last_session_or_finds_one() {
+    let world = World::new();
+    world.run("chat --continue /status").exits(4).complains("There is no session to continue yet");
+    world.run("chat --session work tell me about health").done();
+    world.run("chat --session blog-posts write about the sea").done();
+    let status =
+        |arguments: &str| world.run(&format!("chat --json {arguments} /status")).done().json()["sessionId"].clone();
+    assert_eq!(status("--continue"), "blog-posts");
+    assert_eq!(status("--resume=health"), "session-work");
+    assert_eq!(status("--session work"), "session-work");
+    assert_eq!(status("-c"), "session-work");
+    assert_eq!(status("--resume=blog"), "blog-posts");
+    world.run("chat --resume /status").exits(2).complains("2 sessions can be continued").complains("cli:session-work");
+    world.run("chat --resume=nowhere /status").exits(4).complains("No session has `nowhere`");
+    world.run("chat --resume --session work /status").exits(2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_switch_finds_a_session_by_a_piece_of_what_it_is_about() {
+    use crate::terminal::Terminal;
+    let world = World::new();
+    world.run("chat --session first-session tell me about health").done();
+    world.run("chat --session first-other write about the sea").done();
+    let mut terminal = Terminal::start(&world, "chat --resume");
+    terminal.wait_for("Continue which session? [1-2] ");
+    terminal.type_in("9\n");
+    terminal.wait_for("Continue which session? [1-2] ");
+    // The one that was active last comes first.
+    terminal.type_in("1\n");
+    terminal.wait_for("cli:first-other");
+    terminal.wait_for("\u{1b}[?2004h");
+    terminal.wait_for("›");
+    terminal.type_in("/switch first\r");
+    terminal.wait_for("2 sessions fit");
+    terminal.wait_for("›");
+    terminal.type_in("/switch health\r");
+    terminal.wait_for("cli:first-session");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end().1, 0);
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "first-session");
 }
 
 #[test]

@@ -185,6 +185,35 @@ fn what_was_asked_and_permitted_beside_a_plan_ends_with_it() {
     world.run("verify").done();
 }
 
+/// What a person permits is the call on the file that it led to when they were asked.
+#[test]
+fn a_link_that_leads_elsewhere_since_is_asked_about_again() {
+    let world = asking();
+    let lead = |to: &str| {
+        let link = world.path("notes.md");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(to, link).unwrap();
+    };
+    for name in ["one.md", "two.md"] {
+        world.write(name, "");
+    }
+    let again = || decision(&world, "claude-code", "Write", &write("notes.md"));
+    lead("one.md");
+    assert_eq!(again().0, "deny");
+    let items = waiting(&world);
+    assert!(items[0]["call"]["reason"].as_str().unwrap().ends_with("It leads to `one.md`."), "{items:?}");
+    answer(&world, "plan");
+    assert_eq!(again().0, "allow");
+    lead("two.md");
+    let (word, reason) = again();
+    assert!(word == "deny" && reason.contains("inbox"), "{word}: {reason}");
+    assert_eq!(waiting(&world).len(), 1);
+    answer(&world, "no");
+    lead("one.md");
+    assert_eq!(again().0, "allow", "it leads there again");
+    world.run("verify").done();
+}
+
 /// The authors of a repository wrote its entry: the entry can deny calls, and it cannot allow one.
 #[test]
 fn an_entry_of_the_project_lets_no_call_pass_without_a_question() {

@@ -50,7 +50,10 @@ fn findings_and_errors_of_the_clients_own_tools_are_noted_in_the_workbook() {
         } else {
             assert_eq!(client, "goose", "every other client tells what a call answered");
         }
-        let first = after(&world, client, "failed").unwrap();
+        let Some(first) = after(&world, client, "failed") else {
+            assert_eq!(client, "codex", "every other client tells that a call failed");
+            continue;
+        };
         assert_eq!(first.stdout, "", "{client}");
         let progress = world.run("plan files show progress").done().stdout;
         let expected = if client == "goose" { "does not say why" } else { "no rule to make shelves" };

@@ -93,12 +93,15 @@ impl PlanMode {
             ("claude-code", Some("PermissionRequest")) => match own["decision"]["behavior"].as_str() {
                 Some("allow") => {
                     assert_eq!(own["decision"]["updatedPermissions"][0]["type"], "setMode");
+                    assert!(own["decision"]["updatedInput"]["plan"].is_string(), "{answer}");
                     Reaction::Allowed
                 }
                 _ => Reaction::Back(words(&own["decision"]["message"])),
             },
             ("claude-code", Some("PreToolUse")) if own["permissionDecision"] == "allow" => {
                 assert!(words(&own["additionalContext"]).contains("plan_progress"));
+                // Without it Claude Code asks its person all the same.
+                assert!(own["updatedInput"]["plan"].is_string(), "{answer}");
                 Reaction::Allowed
             }
             ("claude-code" | "vscode", Some("PreToolUse")) => {
@@ -352,6 +355,38 @@ fn the_plan_file_of_a_plan_mode_is_written_before_the_approval_and_nothing_else(
         command.args(["hook", "--client", client, "pre-tool-use"]);
         let ran: Ran = start(&mut command, &call.to_string()).wait_with_output().unwrap().into();
         assert_eq!(ran.done().stdout.is_empty(), passes, "{client} {tool} {mode} {file}");
+    }
+}
+
+/// Nobody has made the folder of plans before the first one.
+#[test]
+fn the_first_plan_file_of_a_plan_mode_is_written_as_well() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("project")).unwrap();
+    crate::mcp::talk(&world, "mcp --session own-plan", &[GET]).done();
+    let entry = json!({ "mcpServers": { "planwright": { "command": "planwright", "args": ["mcp", "--session", "own-plan"] } } });
+    world.write("project/.mcp.json", &entry.to_string());
+    std::fs::create_dir_all(world.path("project/.gemini")).unwrap();
+    world.write("project/.gemini/settings.json", &entry.to_string());
+    std::os::unix::fs::symlink(world.path("project"), world.path("out")).unwrap();
+    for (client, tool, home, file, passes) in [
+        ("claude-code", "Write", "home", "home/.claude/plans/a.md", true),
+        ("claude-code", "Write", "home", "home/.claude/plans/b/../a.md", true),
+        ("claude-code", "Write", "home", "home/.claude/plans/b/a.md", false),
+        ("claude-code", "Write", "home", "home/.claude/a.md", false),
+        ("claude-code", "Write", "out", "out/.claude/plans/a.md", false),
+        ("gemini", "write_file", "home", "home/plans/a.md", true),
+        ("gemini", "write_file", "out", "out/plans/a.md", false),
+    ] {
+        let call = json!({
+            "cwd": world.path("project"), "permission_mode": "plan", "tool_name": tool,
+            "tool_input": { "file_path": world.path(file), "content": "# Plan" },
+        });
+        let mut command = world.command();
+        command.env("HOME", world.path(home)).env("GEMINI_PLANS_DIR", world.path(home).join("plans"));
+        command.args(["hook", "--client", client, "pre-tool-use"]);
+        let ran: Ran = start(&mut command, &call.to_string()).wait_with_output().unwrap().into();
+        assert_eq!(ran.done().stdout.is_empty(), passes, "{client} {file}");
     }
 }
 

@@ -53,6 +53,31 @@ fn completions_are_put_where_the_shell_looks_for_them() {
     installed("powershell").exits(2).complains("profile");
 }
 
+/// What another program linked there would be overwritten.
+#[cfg(unix)]
+#[test]
+fn no_link_is_written_through() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let world = World::new();
+    let (pages, home, kept) = (world.path("pages"), world.path("home"), world.path("kept"));
+    let completions = home.join(".local/share/bash-completion/completions");
+    std::fs::write(&kept, "mine").unwrap();
+    for (folder, name) in [(&pages, "planwright.1"), (&completions, "planwright")] {
+        std::fs::create_dir_all(folder).unwrap();
+        symlink(&kept, folder.join(name)).unwrap();
+    }
+    world.run(&format!("man {}", pages.display())).done();
+    let mut command = world.command();
+    command.env("HOME", &home).env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
+    ran(command.args(["completions", "bash", "--install"])).done();
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");
+    for file in [pages.join("planwright.1"), completions.join("planwright")] {
+        let about = file.symlink_metadata().unwrap();
+        assert!(about.is_file() && about.permissions().mode() & 0o777 == 0o644, "{about:?}");
+    }
+}
+
 #[test]
 fn every_command_has_a_manual_page() {
     let world = World::new();

@@ -220,8 +220,18 @@ fn another_program_at_the_servers_address_is_not_taken_for_ours() {
     let world = World::new();
     let looked = doctor(&world, &[("PLANWRIGHT_SERVER_LISTEN", &address)]).done();
     says(&looked, "server", "notice", "another program");
+    // `doctor` takes no `--listen`.
+    assert!(checks(&looked)["server"]["hint"].as_str().unwrap().contains("PLANWRIGHT_SERVER_LISTEN"));
     answering.join().unwrap();
     ran(world.command().args(["health", "--listen", "127.0.0.1:1"]))
         .exits(6)
         .complains("nothing listens at 127.0.0.1:1");
+}
+
+#[test]
+fn a_server_is_looked_for_at_the_address_that_is_named() {
+    let world = World::new();
+    let looked = world.run("doctor --json --listen 127.0.0.1:1");
+    says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
+    world.run("doctor --listen nowhere").exits(2);
 }

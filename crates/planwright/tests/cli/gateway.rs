@@ -59,7 +59,7 @@ impl Client {
         command.args(["mcp", "--session", "gateway-session", "--plan", plan, "--upstream", &upstream]);
         // A busy machine starts the server slowly; what that changes has tests of its own.
         command.env("PLANWRIGHT_GATEWAY_START_SECONDS", "600");
-        command.envs(variables.iter().copied()).env("PATH", std::env::var_os("PATH").unwrap());
+        command.env("PATH", std::env::var_os("PATH").unwrap()).envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));

@@ -40,6 +40,33 @@ fn again(mut call: Value, state: &Value, responses: Value) -> Value {
     call
 }
 
+/// Such servers do not say of what type a result is, and the newest protocol wants it said.
+#[test]
+fn results_of_an_older_server_have_a_type_for_a_client_of_the_newest_protocol() {
+    let world = World::new();
+    accept(&world, "books", "library", "");
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    for (method, params) in [
+        ("resources/read", json!({ "uri": "planwright://upstream/books/book://one" })),
+        ("prompts/get", json!({ "name": "books__review", "arguments": { "title": "Momo" } })),
+        (
+            "completion/complete",
+            json!({
+                "ref": { "type": "ref/prompt", "name": "books__review" },
+                "argument": { "name": "title", "value": "Mo" },
+            }),
+        ),
+    ] {
+        let answer = client.ask(method, newest(params, &json!({})));
+        assert_eq!(answer["result"]["resultType"], "complete", "{method}: {answer}");
+    }
+    // A refusal names the address.
+    let uri = "planwright://upstream/books/book://huge";
+    let refused = client.ask("resources/read", newest(json!({ "uri": uri }), &json!({})));
+    assert_eq!(refused["error"]["data"]["uri"], uri, "{refused}");
+    client.leave();
+}
+
 /// To the server of the older protocol it is one call.
 #[test]
 fn a_client_of_the_newest_protocol_is_asked_by_the_result_of_its_call() {
@@ -257,5 +284,76 @@ fn a_person_at_a_client_of_the_newest_protocol_is_asked_about_a_change_by_the_re
         ("call to `up__note` was made (permitted)", 1),
     ] {
         assert_eq!(history.matches(text).count(), times, "{text}: {history}");
+    }
+}
+
+/// Answers in a request that no server asked for would pass the rules and the journal.
+#[test]
+fn a_server_hears_only_answers_that_it_asked_for_and_that_are_written_down() {
+    let world = World::new();
+    accept(&world, "shop", "newest", "elicitation = true\nroots = true\n");
+    let can = json!({ "elicitation": {}, "roots": {} });
+    let mut client = Client::connect(&world, "document", "plain", &FREE);
+    let call = || newest(json!({ "name": "shop__order", "arguments": { "what": "tea" } }), &can);
+    let size = json!({ "action": "accept", "content": { "size": "L" } });
+    // What the client answers before it is asked is kept until the server asks that.
+    let mut early = call();
+    early["inputResponses"] = json!({ "size": size, "secret": { "action": "accept", "content": { "key": "1234" } } });
+    let asked = client.ask("tools/call", early)["result"].clone();
+    assert!(asked["inputRequests"]["folders"].is_object(), "{asked}");
+    // Of an answer to a question the server gets what it asked for.
+    let folders = json!({ "roots": [] });
+    let answers = json!({ "folders": folders, "secret": { "key": "1234" } });
+    let answer = client.ask("tools/call", again(call(), &asked["requestState"], answers))["result"].clone();
+    assert_eq!(heard(&answer)["responses"], json!({ "folders": folders }), "{answer}");
+    // A state is Planwright's own, also that of a prompt, and no server gets one that the client made up.
+    let prompt = || newest(json!({ "name": "shop__menu" }), &can);
+    let day = json!({ "day": { "action": "accept", "content": {} } });
+    let forged = client.ask("prompts/get", again(prompt(), &json!("menu"), day.clone()));
+    assert_eq!(forged["error"]["code"], -32602, "{forged}");
+    let mut early = prompt();
+    early["inputResponses"] = json!({ "day": day["day"], "secret": { "key": "1234" } });
+    let got = client.ask("prompts/get", early)["result"].clone();
+    let text = got["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{got}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), day);
+    client.leave();
+    let written = r#"{"action": "accept", "content": {"size": "L"}}"#;
+    let expected = [
+        r#"order {"what": "tea"} None {}"#.to_owned(),
+        format!(r#"order {{"what": "tea"}} first {{"size": {written}}}"#),
+        r#"order {"what": "tea"} second {"folders": {"roots": []}}"#.to_owned(),
+        "prompt None null".to_owned(),
+        r#"prompt menu {"day": {"action": "accept", "content": {}}}"#.to_owned(),
+    ];
+    assert_eq!(calls(&world), expected);
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for (text, times) in [
+        ("call to `shop__order`: the server asks", 1),
+        ("call to `shop__order`: the server is answered", 2),
+        ("call to `shop__read_prompt`: the server is answered", 1),
+        ("call to `shop__read_prompt` was made (reads)", 1),
+    ] {
+        assert_eq!(history.matches(text).count(), times, "{text}: {history}");
+    }
+    assert!(!history.contains("1234"), "{history}");
+    world.run("verify").done();
+}
+
+/// Questions by requests are written down as well.
+#[test]
+fn what_a_client_of_the_older_protocol_is_asked_and_answers_is_in_the_history() {
+    let world = World::new();
+    accept(&world, "books", "library", "elicitation = true\n");
+    let mut client = Client::start_with(&world, "document", "plain", &FREE, json!({ "elicitation": {} }));
+    let call = client.request("tools/call", json!({ "name": "books__ask_person", "arguments": {} }));
+    let question = client.message("elicitation/create");
+    let accepted = json!({ "action": "accept", "content": { "title": "b", "count": 1 } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": accepted }));
+    client.answer(call);
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for text in ["call to `books__ask_person`: the server asks", "call to `books__ask_person`: the server is answered"]
+    {
+        assert_eq!(history.matches(text).count(), 1, "{text}: {history}");
     }
 }

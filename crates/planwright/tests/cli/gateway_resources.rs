@@ -33,7 +33,7 @@ fn resources_and_prompts_of_a_server_are_passed_on_under_its_name() {
     for (method, params, text) in [
         ("resources/read", json!({ "uri": expected[2] }), "at most"),
         ("resources/read", json!({ "uri": "planwright://upstream/down/book://one" }), "planwright://upstream/down"),
-        ("prompts/get", json!({ "name": "up__burn" }), "no such book"),
+        ("prompts/get", json!({ "name": "up__burn" }), "There is no prompt `up__burn`. The nearest are `up__review`"),
         ("prompts/get", json!({ "name": "down__review" }), "There is no prompt"),
     ] {
         let refused = client.ask(method, params.clone());
@@ -107,6 +107,48 @@ fn a_rule_that_denies_a_server_holds_for_its_resources_and_prompts() {
         client.refused("up__steps", json!({}), "POLICY_DENIED");
         client.leave();
     }
+}
+
+/// Both carry text to the server, so it gets only what it lists, and what it got is written down.
+#[test]
+fn prompts_and_completions_of_what_the_server_lists_are_made_and_written_down() {
+    let world = World::new();
+    let mut client = Client::start(&world, "document", "library", &[]);
+    let complete = |client: &mut Client, reference: Value, value: &str| {
+        let argument = json!({ "name": "title", "value": value });
+        client.ask("completion/complete", json!({ "ref": reference, "argument": argument }))
+    };
+    let prompt = |name: &str| json!({ "type": "ref/prompt", "name": name });
+    let secret = json!({ "type": "ref/resource", "uri": "planwright://upstream/up/secret://{key}" });
+    for (refused, text) in [
+        (client.ask("prompts/get", json!({ "name": "up__reviev" })), "The nearest are `up__review`"),
+        (complete(&mut client, prompt("up__reviev"), "M"), "The nearest are `up__review`"),
+        (complete(&mut client, secret, "1234"), "There is no template"),
+    ] {
+        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(text), "{text}: {refused}");
+    }
+    assert_eq!(calls(&world), [""; 0], "the server heard nothing of them");
+    // The first, the second and the fourth of what a person types are written down, and whatever is longer.
+    for value in ["M", "Mo", "Mob", "Moby", "Moby D", "x".repeat(100).as_str()] {
+        let completed = complete(&mut client, prompt("up__review"), value);
+        assert!(completed["result"]["completion"]["values"].is_array(), "{completed}");
+    }
+    client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Momo" } }));
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for (text, times) in [
+        ("call to `up__complete_argument` was made (reads)", 4),
+        ("call to `up__complete_argument` refused (NOT_FOUND)", 2),
+        ("call to `up__read_prompt` was made (reads)", 1),
+        ("call to `up__read_prompt` refused (NOT_FOUND)", 1),
+    ] {
+        assert_eq!(history.matches(text).count(), times, "{text}: {history}");
+    }
+    let rule = [("PLANWRIGHT_PERMISSIONS", r#"[{ tool = "up__read_prompt", decide = "deny" }]"#)];
+    let mut client = Client::start(&world, "document", "library", &rule);
+    let refused = client.ask("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Momo" } }));
+    assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("denied"), "{refused}");
+    client.leave();
 }
 
 #[test]

@@ -202,7 +202,8 @@ fn a_tool_only_reads_once_a_person_believes_its_server() {
     let shown = world.json("mcp-server show books");
     let digest = shown["digest"].as_str().unwrap();
     world.run(&format!("mcp-server accept books --digest {digest} --trust-annotations")).done();
-    world.run("config show").done().says("up,books");
+    let shown = world.run("config show").done().stdout.clone();
+    assert!(shown.contains("up@") && shown.contains(",books@"), "{shown}");
     let mut client = Client::start(&world, "document", "plain", &[]);
     client.succeed("books__steps", json!({}));
     client.leave();
@@ -211,6 +212,39 @@ fn a_tool_only_reads_once_a_person_believes_its_server() {
     let mut client = Client::start(&world, "document", "plain", &[]);
     assert!(client.succeed("books__steps", json!({}))["message"].as_str().unwrap().starts_with("[Planned]"));
     client.leave();
+}
+
+/// Another command under the name is another server, also once a person has accepted its tools.
+#[test]
+fn trust_is_for_the_command_that_a_person_believed() {
+    let world = World::new();
+    let settings = |more: &str| {
+        format!(
+            "[mcp.servers.books]\ncommand = \"python3\"\nargs = [\"{SCRIPT}\", \"library\", \"{}\"]\n{more}",
+            world.path("notes").display()
+        )
+    };
+    let accept = |more: &str| {
+        let shown = world.json("mcp-server show books");
+        world.run(&format!("mcp-server accept books --digest {} {more}", shown["digest"].as_str().unwrap())).done();
+    };
+    let runs = || {
+        let mut client = Client::start(&world, "document", "plain", &[]);
+        let answer = client.succeed("books__steps", json!({}));
+        client.leave();
+        !answer["message"].as_str().unwrap_or_default().starts_with("[Planned]")
+    };
+    std::fs::create_dir_all(world.path("notes")).unwrap();
+    world.write("planwright.toml", &settings(""));
+    accept("--trust-annotations");
+    assert!(runs());
+    world.write("planwright.toml", &settings("env = { OTHER = \"1\" }\n"));
+    accept("");
+    assert!(!runs(), "nobody has said that this command is believed");
+    world.run("mcp-server accept books --trust-annotations").done();
+    assert!(runs());
+    // Of a server that no person has accepted nothing is believed.
+    world.run("config set mcp.trust_annotations nobody").complains("no person has accepted the tools");
 }
 
 /// The journal and the history of the plan say what ran, why, and what became of it; refused calls are described.

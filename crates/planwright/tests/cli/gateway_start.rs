@@ -164,6 +164,8 @@ fn a_server_whose_name_or_command_waits_for_a_person_is_not_accepted_by_naming_i
         let world = World::new();
         std::fs::create_dir_all(world.path("notes")).unwrap();
         let mut add = world.command();
+        // The same program as the client's: another file is another command.
+        add.env("PATH", std::env::var_os("PATH").unwrap());
         add.args(["mcp-server", "add", name, "--", "python3", SCRIPT, mode]).arg(world.path("notes"));
         assert_eq!(ran(&mut add).code, 2);
         assert_eq!(listed_of_upstream(&world), 0, "{name} {mode}");

@@ -24,6 +24,48 @@ fn hostile_world() -> World {
     world
 }
 
+/// The corpora that every surface is tried with: what a rendering would leave out, and what only its place would hide. Those with
+/// definitions stand in a text of their own, and each has words of its own.
+fn planted() -> Vec<Vec<(String, String, String)>> {
+    let read = |text: &str| -> Vec<serde_json::Value> { serde_json::from_str(text).unwrap() };
+    let plants = read(include_str!("../../../core/src/plan/hidden/plants.json"));
+    let placed = read(include_str!("../../../core/src/plan/hidden/placed.json"));
+    let (defined, others): (Vec<_>, Vec<_>) =
+        plants.into_iter().partition(|plant| plant["markdown"].as_str().unwrap().contains("]:"));
+    let words = |(number, plant): (usize, &serde_json::Value)| {
+        let own = |key: &str| plant[key].as_str().unwrap().replace("backups", &format!("backups{number:02}"));
+        (own("name"), own("markdown"), own("shows"))
+    };
+    [defined, others, placed].iter().map(|plants| plants.iter().enumerate().map(words).collect()).collect()
+}
+
+/// Without spaces, line ends and the bars of quotations and tables, which wrapping puts between.
+fn unwrapped(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace() && !"│┃|".contains(*letter)).collect()
+}
+
+/// The command that shows a plan, the one that approves it without its digest, and the card of the chat.
+#[test]
+fn what_is_planted_in_a_plan_is_shown_before_it_is_approved() {
+    for plants in planted() {
+        let world = World::new();
+        let parts: Vec<_> = plants.iter().map(|(_, markdown, _)| markdown.as_str()).collect();
+        world.agent_drafts("cli:planted-one", &format!("- [ ] one\n- [ ] two\n\n{}", parts.join("\n\nwords\n\n")));
+        let shown = [
+            world.run("plan show --session cli:planted-one").done(),
+            world.run("plan approve --session cli:planted-one").exits(2),
+            world.run_with_input("chat --session planted-one --model rehearsal", "/plan show\n").done(),
+        ];
+        for (ran, surface) in shown.into_iter().zip(["plan show", "plan approve", "chat"]) {
+            let text = unwrapped(&(ran.stdout + &ran.stderr));
+            for (name, _, shows) in &plants {
+                assert!(text.contains(&unwrapped(shows)), "{surface}: {name}: {text}");
+            }
+        }
+        assert_eq!(world.json("plan show --session cli:planted-one")["status"], "READY");
+    }
+}
+
 #[test]
 fn no_command_lets_a_plan_write_to_the_terminal() {
     let world = hostile_world();

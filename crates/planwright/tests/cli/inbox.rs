@@ -82,6 +82,7 @@ fn permission_of(model: &str) -> World {
         tool: "write_file".to_owned(),
         arguments: arguments.clone(),
         reason: "No rule covers this call.".to_owned(),
+        paths: Vec::new(),
         always: Some(Box::new(StandingRule { permits, place })),
     };
     asked_by(model, AskSubject::Permission(call), "write_file", &arguments)
@@ -100,9 +101,11 @@ fn what_waits_is_listed_in_the_shape_of_the_server_and_for_people() {
         (&json!("plan"), &json!("session-one"), &json!("mcp"))
     );
     assert_eq!((&item["choices"], &item["digest"]), (&json!(["approve", "revise", "reject"]), &json!(world.digest())));
-    world.run("inbox").done().tells("plan Move the tables").tells("plan 1, mcp:session-one").tells(id(&item));
-    world.run("inbox list").done().tells(id(&item));
-    world.run("inbox --session session-one").done().tells(id(&item));
+    let short = &id(&item)[id(&item).len() - 8..];
+    world.run("inbox").done().tells("plan Move the tables").tells("plan 1, mcp:session-one").tells(short);
+    world.run("inbox list").done().tells(short).never_says(id(&item));
+    world.run("inbox --session session-one").done().tells(short);
+    world.run(&format!("inbox show {short}")).done().says("copy the rows");
     let show = world.run(&format!("inbox show {}", &id(&item)[24..])).done();
     show.says("copy the rows").tells("Approve:").tells(&format!("inbox answer {} approve", id(&item)));
     world.run(&format!("plan reject 1 --session {SESSION}")).done();

@@ -3,13 +3,16 @@ use crate::world::{PLAN, SESSION, World};
 #[test]
 fn with_no_session_it_says_what_to_do() {
     let world = World::new();
-    world.run("plan list").exits(4).complains("There is no store").complains("planwright plan on");
+    world.run("plan list").done().says("There are no plans yet.").says("planwright chat");
+    world.run("plan show").exits(4).complains("There is no store").complains("planwright plan on");
+    assert_eq!(world.json("inbox"), serde_json::json!({ "items": [], "damaged": [] }));
     world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
     assert_eq!(world.json("sessions"), serde_json::json!({ "sessions": [], "next": null, "damaged": [] }));
     world.run("sessions delete no-such-key --yes").exits(4).complains("There is no store");
     assert!(!world.store().exists(), "looking makes nothing");
     world.with_engine(async |_| ());
-    world.run("plan list").exits(4).complains("There are no sessions yet").complains("planwright plan on");
+    assert_eq!(world.json("plan list")["plans"], serde_json::json!([]));
+    world.run("plan show").exits(4).complains("There are no sessions yet").complains("planwright plan on");
     world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
 }
 
@@ -33,7 +36,9 @@ fn plan_on_with_an_unused_key_begins_that_session() {
     let answer = world.json("plan on collect --session my-own-key");
     assert_eq!((&answer["channel"], &answer["sessionId"]), (&"cli".into(), &"my-own-key".into()));
     assert_eq!(answer["planMode"]["style"], "collect");
-    world.run("plan on --session short").exits(2).complains("8 to 64");
+    // A short name of a person's own gets a beginning.
+    world.run("plan on --session work").done().says("New session cli:session-work");
+    assert_eq!(world.json("plan on --session work")["sessionId"], "session-work");
     world.run("plan on --session web:other-key").done().says("New session web:other-key");
 }
 

@@ -174,20 +174,6 @@ fn between_several_sessions_a_person_chooses() {
 }
 
 #[test]
-fn the_tour_waits_between_its_chapters() {
-    let world = World::new();
-    let mut terminal = Terminal::start(&world, "tour");
-    terminal.wait_for("q ends the tour");
-    terminal.type_in("\n");
-    terminal.wait_for("1. You turn plan work on");
-    terminal.wait_for("q ends the tour");
-    terminal.type_in("q\n");
-    let (seen, code) = terminal.end();
-    assert_eq!(code, 0, "{seen}");
-    assert!(!seen.contains("2. The agent drafts"), "{seen}");
-}
-
-#[test]
 fn an_export_to_a_terminal_is_harmless() {
     let world = World::new();
     world.agent_drafts(SESSION, "# Plan \u{1b}[2J\n");

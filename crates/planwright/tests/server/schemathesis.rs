@@ -12,7 +12,7 @@ use crate::world::World;
 /// The rehearsal asks nothing and changes no file, so no answer can be valid and nothing can be undone. No MCP server is
 /// configured, no approver has a passkey, no browser signs in, no comment was sent, and the ids of memories and of offers cannot be
 /// guessed. Whether a run still works when it is stopped is a matter of time.
-const NEVER_POSSIBLE: [&str; 19] = [
+const NEVER_POSSIBLE: [&str; 21] = [
     "/api/runs/{id}/stop",
     "/api/runs/{id}/resume",
     "/api/permissions/{id}",
@@ -32,6 +32,9 @@ const NEVER_POSSIBLE: [&str; 19] = [
     "/api/approvers/{name}/passkeys/{id}/remove",
     "/api/plans/{id}/approve/challenge",
     "/api/clients/{id}",
+    // Only a browser with a cookie gets pushes.
+    "/api/push",
+    "/api/push/{id}",
 ];
 
 /// Makes every run send identical requests.

@@ -13,6 +13,7 @@ use super::landlock::Rules;
 use super::layout::LayoutStep;
 use super::report::{Report, Step};
 use super::sys::{self, Errno};
+use super::user_map::Maps;
 
 /// Written to the life pipe: ask the command to end.
 pub(super) const TERMINATE: u8 = b'T';
@@ -113,16 +114,17 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     sys::new_session();
     sys::reset_signals(Some(libc::SIGCHLD));
     keep_only(&launch.descriptors);
-    // If memory runs out, the command is ended before this program.
+    // If memory runs out, the command is ended before this program. A process that others may not trace cannot say so.
     let _ = sys::write_file(OOM_SCORE, b"300");
     match &launch.namespaces {
-        Some(namespaces) => enter(namespaces)?,
+        Some(namespaces) => enter(namespaces, launch.descriptors.null)?,
         None => {
             let _ = sys::set_process_option(libc::PR_SET_CHILD_SUBREAPER, 1);
             let _ = sys::change_folder(c"/");
         }
     }
-    // The copied memory has secrets of this program. No other process may read it.
+    // No other process may read the copied memory. A program that has taken a passphrase has closed its own before, and this copy was never
+    // open. Until here the copy of any other program is as open as that program itself, and has nothing that cannot be read there.
     let _ = sys::set_process_option(libc::PR_SET_DUMPABLE, 0);
     sys::set_limit(libc::RLIMIT_CORE, 0);
     if launch.no_new_privileges {
@@ -132,15 +134,9 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     Ok(())
 }
 
-fn enter(namespaces: &Namespaces) -> Result<(), Failure> {
-    // The maps of a process that must not be traced belong to root.
-    if sys::set_process_option(libc::PR_GET_DUMPABLE, 0) == Ok(0) {
-        let _ = sys::set_process_option(libc::PR_SET_DUMPABLE, 1);
-        let _ = sys::write_file(OOM_SCORE, b"300");
-    }
-    sys::write_file(c"/proc/self/setgroups", b"deny").at(Step::UserMap)?;
-    sys::write_file(c"/proc/self/uid_map", namespaces.user_map.as_bytes()).at(Step::UserMap)?;
-    sys::write_file(c"/proc/self/gid_map", namespaces.group_map.as_bytes()).at(Step::UserMap)?;
+fn enter(namespaces: &Namespaces, null: RawFd) -> Result<(), Failure> {
+    let maps = Maps { user: &namespaces.user_map, group: &namespaces.group_map };
+    maps.write(null).at(Step::UserMap)?;
     if namespaces.own_network {
         sys::loopback_up().at(Step::Loopback)?;
     }

@@ -198,10 +198,21 @@ pub(super) fn write(descriptor: RawFd, bytes: &[u8]) -> Result<usize> {
 
 /// Writes a small file of the kernel in one piece.
 pub(super) fn write_file(path: &CStr, bytes: &[u8]) -> Result<()> {
-    let file = open(path, libc::O_WRONLY)?;
+    write_file_in(libc::AT_FDCWD, path, bytes)
+}
+
+/// The same for a file in an open folder.
+pub(super) fn write_file_in(folder: RawFd, name: &CStr, bytes: &[u8]) -> Result<()> {
+    // SAFETY: the string ends in NUL.
+    let file = checked(unsafe { libc::openat(folder, name.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) })?;
     let written = write(file, bytes);
     close(file);
     written.map(drop)
+}
+
+pub(super) fn duplicate(descriptor: RawFd) -> Result<RawFd> {
+    // SAFETY: a plain number; the kernel checks it.
+    checked(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3) })
 }
 
 pub(super) fn duplicate_to(from: RawFd, to: RawFd) -> Result<()> {
@@ -235,6 +246,21 @@ pub(super) fn wait_blocking(pid: i32) -> Result<i32> {
     // SAFETY: the status is valid for the call.
     checked(unsafe { libc::waitpid(pid, &mut status, 0) })?;
     Ok(status)
+}
+
+/// Waits until a child that called [`stop_when_executing`] has stopped. One that has ended instead was refused.
+pub(super) fn wait_stopped(pid: i32) -> Result<()> {
+    let mut status = 0;
+    // SAFETY: the status is valid for the call.
+    checked(unsafe { libc::waitpid(pid, &mut status, 0) })?;
+    if libc::WIFSTOPPED(status) { Ok(()) } else { Err(Errno(libc::EPERM)) }
+}
+
+/// The kernel stops this process when it executes a program, before the first instruction of it.
+pub(super) fn stop_when_executing() -> Result<()> {
+    let nothing = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: this request takes neither an address nor data.
+    checked_long(unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, nothing, nothing) }).map(drop)
 }
 
 pub(super) fn send_signal(pid: i32, signal: c_int) {

@@ -5,6 +5,7 @@
 
 mod world;
 
+mod closed_memory;
 mod ending;
 mod limits;
 mod output;

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::ask::AskSubject;
-use planwright_core::command::{Command, DraftCommand, ExternalCommand, TurnCommand};
+use planwright_core::ask::CallToPermit;
+use planwright_core::command::{Command, DraftCommand, ExternalCommand, SessionCommand, TurnCommand};
 use planwright_core::gateway::GatewayCallRecord;
 use planwright_core::turn::TurnInput;
 use planwright_engine::backoff::Backoff;
@@ -327,9 +328,12 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::RecordInRound { arguments, .. }
             | ExternalCommand::RecordAsk { arguments, .. }
             | ExternalCommand::RecordRefused { arguments, .. }
-            | ExternalCommand::AskClientCall { arguments, .. }
+            | ExternalCommand::AskClientCall(CallToPermit { arguments, .. })
             | ExternalCommand::RecordCall(GatewayCallRecord { arguments, .. }),
         ) => arguments.to_string().len(),
+        Command::External(ExternalCommand::RecordQuestions { questions, answers, .. }) => {
+            questions.to_string().len() + answers.as_ref().map_or(0, |answers| answers.to_string().len())
+        }
         Command::Draft(DraftCommand::Answered { draft, answers }) => {
             weight(&Command::Draft((**draft).clone())) + answers.size()
         }
@@ -344,6 +348,7 @@ fn weight(command: &Command) -> usize {
             | ExternalCommand::TakeClientCall { .. },
         ) => 0,
         Command::Import(imported) => imported.content.size(),
+        Command::Session(SessionCommand::TakeTurn(turn)) => turn.said.len() + turn.replied.len(),
         Command::Workbook(command) => command.size(),
         Command::Memory(command) => command.size(),
         Command::Auto(command) => command.size(),

@@ -273,7 +273,7 @@ impl Access {
 }
 
 /// What may be read without the token. Every other path needs it, also one that does not exist.
-pub(super) const OPEN_TO_READ: [&str; 11] = [
+pub(super) const OPEN_TO_READ: [&str; 12] = [
     "/",
     "/settings",
     "/start",
@@ -283,6 +283,7 @@ pub(super) const OPEN_TO_READ: [&str; 11] = [
     "/icon-192.png",
     "/icon-512.png",
     "/manifest.webmanifest",
+    "/sw.js",
     "/healthz",
     "/readyz",
 ];

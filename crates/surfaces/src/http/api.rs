@@ -3,7 +3,7 @@
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `notifications`, `asks`, `workbook`, `memory`, `auto`: the resources
 //! - `session_changes`, `files`: what a conversation changed in files, and the files of its workspace
 //! - `approvers`: who may approve, and their passkeys; `acts`: what a passkey signs besides approvals
-//! - `clients`: the browsers that are signed in
+//! - `clients`: the browsers that are signed in; `push`: those that get pushes
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
@@ -27,6 +27,7 @@ mod pagination;
 mod passphrase;
 mod past_state;
 mod plans;
+mod push;
 mod server;
 mod session_changes;
 mod sessions;
@@ -85,6 +86,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(acts::router())
         .merge(server::router())
         .merge(clients::router())
+        .merge(push::router())
         .merge(mcp_servers::router())
         .merge(workbook::router())
         .merge(memory::router())

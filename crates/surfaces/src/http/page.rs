@@ -21,7 +21,7 @@ use super::app::App;
 
 /// Only our own files, nothing inline, never in a frame. A picture may be part of a text.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+                      manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) fn router(access: Arc<Access>) -> Router<App> {
     let sign_in = post(login::sign_in).with_state(Arc::clone(&access));

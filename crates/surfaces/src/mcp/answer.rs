@@ -7,7 +7,9 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, InputRequiredResult, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{
+    CallToolResult, ContentBlock, ErrorCode, InputRequiredResult, JsonObject, ResultType, Tool, ToolAnnotations,
+};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
@@ -81,6 +83,14 @@ pub(super) fn plain_outcome(outcome: Result<CallAnswer, Refusal>, is_newest: boo
     json!(result)
 }
 
+/// Names the type of a result that an upstream server of an older version sent without. rmcp takes it out for a client of such a
+/// version.
+pub(super) fn name_type(result_type: &mut Option<ResultType>) {
+    if result_type.is_none() {
+        *result_type = Some(ResultType::COMPLETE);
+    }
+}
+
 /// An error in words. rmcp's "no such method" consists of nothing but the method's name.
 pub(super) fn readable(mut error: ErrorData, method: &str) -> ErrorData {
     if error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method {
@@ -103,14 +113,18 @@ pub(super) fn refused_request(error: LedgerError) -> ErrorData {
     }
 }
 
-/// The error that a client gets for a refused resource.
-pub(super) fn refused_resource(error: LedgerError) -> ErrorData {
-    match error {
+/// The error that a client gets for a refused resource. Its data name the address.
+pub(super) fn refused_resource(uri: &str, error: LedgerError) -> ErrorData {
+    let mut refused = match error {
         LedgerError::Refused(refusal) if refusal.code == RefusalCode::NotFound => {
             ErrorData::resource_not_found(refusal.message.clone(), Some(json!(refusal)))
         }
         error => refused_request(error),
+    };
+    if let Some(Value::Object(data)) = &mut refused.data {
+        data.insert("uri".to_owned(), json!(uri));
     }
+    refused
 }
 
 pub(super) fn no_resource(uri: &str) -> ErrorData {

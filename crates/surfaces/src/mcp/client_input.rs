@@ -1,24 +1,20 @@
-//! What the client of a request can be asked, and what it answers with the request.
+//! The client of a request: who its agent is, and what it can be asked.
 
 #![allow(deprecated, reason = "servers ask for a model and for folders by requests of the older life cycle, too")]
 
-use planwright_engine::upstream::{ClientInput, QuestionKinds};
-use rmcp::model::{ClientCapabilities, InputResponses, ProtocolVersion};
+use planwright_core::actor::Actor;
+use planwright_engine::upstream::QuestionKinds;
+use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
+
+use super::THROUGH;
+
+/// How many characters of a client's name go into the journal.
+const MAX_NAME: usize = 128;
 
 /// Whether the request is one of the protocol without `initialize`.
 pub(super) fn is_newest(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
-}
-
-/// What the client of a request of the newest protocol can be asked, and what it answers. Other clients are asked by requests.
-pub(super) fn input_of(context: &RequestContext<RoleServer>, responses: Option<InputResponses>) -> ClientInput {
-    if !is_newest(context) {
-        return ClientInput::default();
-    }
-    let kinds = kinds_of(context.client_capabilities().as_ref());
-    let responses = responses.filter(|responses| !responses.is_empty());
-    ClientInput { kinds, responses: responses.map(|responses| responses.into_iter().collect()) }
 }
 
 /// What a client says that it can be asked.
@@ -28,4 +24,11 @@ pub(super) fn kinds_of(capabilities: Option<&ClientCapabilities>) -> QuestionKin
         elicitation: capabilities.is_some_and(|can| can.elicitation.is_some()),
         roots: capabilities.is_some_and(|can| can.roots.is_some()),
     }
+}
+
+/// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
+pub(super) fn caller(context: &RequestContext<RoleServer>) -> Actor {
+    let name = context.client_info().map(|client| client.name).unwrap_or_default();
+    let name: String = name.trim().chars().take(MAX_NAME).collect();
+    Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }

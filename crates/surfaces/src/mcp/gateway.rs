@@ -15,8 +15,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::upstream::{
-    Arguments, CallEvent, CallEventSender, CallProgress, ClientInput, ClientKey, InputRequired, RpcError,
-    ServerQuestion,
+    Arguments, CallEvent, CallEventSender, CallProgress, ClientKey, InputRequired, RpcError, ServerQuestion,
 };
 use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, InputRequiredResult, InputResponses, JsonObject, Tool, ToolAnnotations};
@@ -26,9 +25,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::answer::CallAnswer;
-use super::client_input::{input_of, is_newest, kinds_of};
+use super::client_input::{is_newest, kinds_of};
 use super::decision::answers_in_client_count;
-use super::pending_calls::{AbortOnDrop, Answered, PendingCall, RESOURCES_READ, RequestedCall, RunningCall};
+use super::pending_calls::{
+    AbortOnDrop, Answered, PROMPTS_GET, PendingCall, RESOURCES_READ, RequestedCall, RunningCall, answers_to,
+    question_by_name,
+};
 use super::server::Shared;
 use super::session_changes::SessionChanges;
 use super::{notifications, permission, progress, server_questions, upstream};
@@ -89,7 +91,8 @@ pub(super) struct GatewayClient<'a> {
 }
 
 impl GatewayClient<'_> {
-    /// Carries out a call to an upstream tool. `responses` are the client's answers to questions that it expects.
+    /// Carries out a call to an upstream tool. `responses` are what the client answers before anything was asked: they are given
+    /// to the server only if it asks for them.
     pub(super) async fn call(
         &self,
         gateway: &EngineGateway,
@@ -132,6 +135,25 @@ impl GatewayClient<'_> {
         call_answer(Some(server), RESOURCES_READ, called)
     }
 
+    /// Gets a prompt of an upstream server, which may ask meanwhile as during a call. `request` is what the client asks for.
+    pub(super) async fn get_prompt(
+        &self,
+        gateway: &EngineGateway,
+        server: &ServerName,
+        own: String,
+        request: RequestedCall,
+        responses: InputResponses,
+    ) -> Result<CallAnswer, Refusal> {
+        let (gateway, by, session, of) = (gateway.clone(), self.by.clone(), self.session.clone(), server.clone());
+        let given = request.arguments.get("arguments").and_then(Value::as_object).cloned();
+        let getting = move |events: CallEventSender| async move {
+            let got = gateway.get_prompt(&session, &by, &of, &own, given.as_ref(), &events).await;
+            got.map(|prompt| GatewayOutcome::Answered(prompt.into()))
+        };
+        let called = self.make(Some(server), request, responses, getting).await?;
+        call_answer(Some(server), PROMPTS_GET, called)
+    }
+
     /// Gives the client's answers to the server or the person's decision that a call waits for.
     pub(super) async fn resume(
         &self,
@@ -139,6 +161,12 @@ impl GatewayClient<'_> {
         pending: PendingCall,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
+        let answers = pending.answers_in(&responses);
+        if !answers.is_empty() {
+            // The server gets no answer that is not written down.
+            let questions = pending.questions();
+            self.record_questions(pending.recorded_name(), questions, Some(answers)).await?;
+        }
         match pending.answer(responses) {
             Ok(Answered::Server(request, running)) => {
                 let (server, name) = (running.server.clone(), request.tool.clone());
@@ -203,6 +231,20 @@ impl GatewayClient<'_> {
         gateway.record_ask(self.session, self.by, &request.tool, &request.arguments, state).await
     }
 
+    /// Writes down what a server asks during a call or, with answers, what it is answered.
+    async fn record_questions(
+        &self,
+        tool: String,
+        questions: JsonObject,
+        answers: Option<JsonObject>,
+    ) -> Result<(), Refusal> {
+        let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| !questions.is_empty()) else {
+            return Ok(());
+        };
+        let (questions, answers) = (Value::Object(questions), answers.map(Value::Object));
+        gateway.record_questions(self.session, self.by, &tool, questions, answers).await
+    }
+
     async fn refused(&self, gateway: &EngineGateway, request: &RequestedCall, refusal: Refusal) -> Refusal {
         gateway.record_refused(self.session, self.by, &request.tool, &request.arguments, &refusal).await;
         refusal
@@ -249,8 +291,8 @@ impl GatewayClient<'_> {
             // Calls of this kind have no connection in common, so each of them is a client.
             let client = Arc::new(());
             let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(&client).addr()));
-            let has_answers = !responses.is_empty();
-            let making = making(sender.with_input(input_of(self.context, Some(responses))));
+            let kinds = kinds_of(self.context.client_capabilities().as_ref());
+            let making = making(sender.with_kinds(kinds));
             let (ended, outcome) = oneshot::channel();
             let task = tokio::spawn(async move {
                 let outcome = making.await;
@@ -259,14 +301,15 @@ impl GatewayClient<'_> {
                 let _ = ended.send(outcome);
             });
             let task = AbortOnDrop(task.abort_handle());
-            let running = RunningCall { server: server.cloned(), events, outcome, task, has_answers };
+            let (server, has_answers) = (server.cloned(), false);
+            let running = RunningCall { server, events, outcome, task, given: responses, has_answers };
             return self.follow(request, running).await;
         }
         // Calls of one connection share the server.
         let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(self.shared).addr()));
         let kinds = kinds_of(self.context.client_capabilities().as_ref());
-        let making = making(sender.with_input(ClientInput { kinds, responses: None }));
-        self.follow_asking(server, making, events).await
+        let making = making(sender.with_kinds(kinds));
+        self.follow_asking(server, &request, making, events).await
     }
 
     /// Waits until the call has ended or the server asks something.
@@ -304,8 +347,22 @@ impl GatewayClient<'_> {
                         }
                     }
                 }
-                Some(Told::Input(input)) => PendingCall::of_input(request, running, input),
+                Some(Told::Input(input)) => {
+                    let given = answers_to(&input.requests, &running.given);
+                    if given.is_empty() || given.len() < input.requests.len() {
+                        PendingCall::of_input(request, running, input)
+                    } else {
+                        let (tool, questions) =
+                            (request.recorded_name(running.server.as_ref()), input.requests.clone());
+                        self.record_questions(tool, questions, Some(given.clone())).await?;
+                        running.given.retain(|name, _| !given.contains_key(name));
+                        running.has_answers = true;
+                        input.answer(given);
+                        continue;
+                    }
+                }
             };
+            self.record_questions(pending.recorded_name(), pending.questions(), None).await?;
             return self.shared.pending.keep(pending).map(Called::Asks);
         }
     }
@@ -314,6 +371,7 @@ impl GatewayClient<'_> {
     async fn follow_asking(
         &self,
         server: Option<&ServerName>,
+        request: &RequestedCall,
         making: impl Future<Output = Result<GatewayOutcome, Refusal>>,
         mut events: mpsc::Receiver<CallEvent>,
     ) -> Result<Called, Refusal> {
@@ -332,7 +390,7 @@ impl GatewayClient<'_> {
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
                 Some(event) = events.recv() => {
                     if let (Some(question), Some(server)) = (self.tell(server, event).await, server) {
-                        questions.push(self.pass_on(server, question));
+                        questions.push(self.pass_on(server, request, question));
                     }
                 }
                 Some(()) = questions.next() => {}
@@ -340,11 +398,33 @@ impl GatewayClient<'_> {
         }
     }
 
-    async fn pass_on(&self, server: &ServerName, told: Told) {
-        match told {
-            Told::Question(question) => server_questions::pass_on(server, question, &self.context.peer).await,
-            Told::Input(input) => server_questions::pass_on_input(server, input, &self.context.peer).await,
+    /// Asks the client by requests. The server is answered only what is written down.
+    async fn pass_on(&self, server: &ServerName, request: &RequestedCall, told: Told) {
+        let tool = request.recorded_name(Some(server));
+        let asked = match &told {
+            Told::Question(question) => question_by_name(question.kind, &question.params),
+            Told::Input(input) => input.requests.clone(),
             // The call says it.
+            Told::Refused(_) => return,
+        };
+        if self.record_questions(tool.clone(), asked.clone(), None).await.is_err() {
+            return;
+        }
+        let peer = &self.context.peer;
+        match told {
+            Told::Question(question) => {
+                let answer = server_questions::ask(server, &question, peer).await;
+                let written = self.record_questions(tool, asked, Some(server_questions::by_name(&answer))).await;
+                if written.is_ok() {
+                    question.answer(answer);
+                }
+            }
+            Told::Input(input) => {
+                let Some(answers) = server_questions::ask_all(server, &input, peer).await else { return };
+                if self.record_questions(tool, asked, Some(answers.clone())).await.is_ok() {
+                    input.answer(answers);
+                }
+            }
             Told::Refused(_) => {}
         }
     }

@@ -10,19 +10,19 @@ use std::time::Duration;
 use planwright_agent::GatewayOutcome;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::upstream::ServerName;
-use planwright_core::visible::visible;
+use planwright_core::upstream::{READ_PROMPT, READ_RESOURCE, ServerName};
 use planwright_engine::upstream::{CallEvent, InputRequired, QuestionKind, QuestionKinds, ServerQuestion};
 use rmcp::model::{
     CreateMessageRequest, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequests,
     InputRequiredResult, InputResponses, JsonObject, ListRootsRequest,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::server_questions::cannot;
+use super::shown_questions;
 
 /// Calls that wait at the same time. The questions of more are refused.
 const MAX_PENDING: usize = 64;
@@ -62,9 +62,20 @@ pub(super) enum Answered {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestedCall {
     pub(super) session: SessionIdentity,
-    /// [`RESOURCES_READ`] for a resource.
+    /// [`RESOURCES_READ`] for a resource, [`PROMPTS_GET`] for a prompt.
     pub(super) tool: String,
     pub(super) arguments: JsonObject,
+}
+
+impl RequestedCall {
+    /// The name that it has in the journal.
+    pub(super) fn recorded_name(&self, server: Option<&ServerName>) -> String {
+        match (self.tool.as_str(), server) {
+            (RESOURCES_READ, Some(server)) => format!("{server}__{READ_RESOURCE}"),
+            (PROMPTS_GET, Some(server)) => format!("{server}__{READ_PROMPT}"),
+            (tool, _) => tool.to_owned(),
+        }
+    }
 }
 
 /// A call that a task of its own makes. Dropping it cancels the call.
@@ -74,6 +85,8 @@ pub(super) struct RunningCall {
     pub(super) events: mpsc::Receiver<CallEvent>,
     pub(super) outcome: oneshot::Receiver<Result<GatewayOutcome, Refusal>>,
     pub(super) task: AbortOnDrop,
+    /// What the client answered before anything was asked. The server gets what it asks for.
+    pub(super) given: InputResponses,
     /// Whether the client gave answers: then an error of the server is about them.
     pub(super) has_answers: bool,
 }
@@ -98,8 +111,10 @@ enum Asked {
 
 /// Stands for the tool where a resource is read. No tool has this name.
 pub(super) const RESOURCES_READ: &str = "resources/read";
+/// Stands for the tool where a prompt is got.
+pub(super) const PROMPTS_GET: &str = "prompts/get";
 /// The name of a question that is the only one.
-const QUESTION: &str = "question";
+pub(super) const QUESTION: &str = "question";
 /// How long a person may take to permit a call.
 const PERMISSION_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -156,19 +171,21 @@ impl PendingCall {
         Self { request, waits_for: WaitsFor::Permission(question, Instant::now() + PERMISSION_TIMEOUT) }
     }
 
-    /// Gives the answers to who asked. A single question that has none is asked again.
+    /// Gives the answers to who asked. Questions that have none are asked again.
     pub(super) fn answer(self, mut responses: InputResponses) -> Result<Answered, Box<Self>> {
         let Self { request, waits_for } = self;
         let again = |request, waits_for| Err(Box::new(Self { request, waits_for }));
         match waits_for {
             WaitsFor::Server(mut running, asked) => {
+                let questions = asked.questions();
+                let mut answers = answers_to(&questions, &responses);
+                if answers.is_empty() && !questions.is_empty() {
+                    return again(request, WaitsFor::Server(running, asked));
+                }
                 running.has_answers = true;
                 match asked {
-                    Asked::Input(input) => input.answer(responses.into_iter().collect()),
-                    Asked::Question(params, question) => match responses.remove(QUESTION).filter(Value::is_object) {
-                        Some(answer) => question.answer(Ok(answer)),
-                        None => return again(request, WaitsFor::Server(running, Asked::Question(params, question))),
-                    },
+                    Asked::Input(input) => input.answer(answers),
+                    Asked::Question(_, question) => question.answer(Ok(answers.remove(QUESTION).unwrap_or_default())),
                 }
                 Ok(Answered::Server(request, running))
             }
@@ -180,6 +197,28 @@ impl PendingCall {
                 }
             }
         }
+    }
+
+    /// The name of the call in the journal.
+    pub(super) fn recorded_name(&self) -> String {
+        let server = match &self.waits_for {
+            WaitsFor::Server(running, _) => running.server.as_ref(),
+            WaitsFor::Permission(..) => None,
+        };
+        self.request.recorded_name(server)
+    }
+
+    /// What the server asks, by name.
+    pub(super) fn questions(&self) -> JsonObject {
+        match &self.waits_for {
+            WaitsFor::Server(_, asked) => asked.questions(),
+            WaitsFor::Permission(..) => JsonObject::new(),
+        }
+    }
+
+    /// The answers among these to what the server asks.
+    pub(super) fn answers_in(&self, responses: &InputResponses) -> JsonObject {
+        answers_to(&self.questions(), responses)
     }
 
     /// What the client is asked, by name.
@@ -207,7 +246,30 @@ impl PendingCall {
     }
 }
 
+/// The answers among these to questions, by their names.
+pub(super) fn answers_to(questions: &JsonObject, responses: &InputResponses) -> JsonObject {
+    let asked = responses.iter().filter(|(name, answer)| questions.contains_key(*name) && answer.is_object());
+    asked.map(|(name, answer)| (name.clone(), answer.clone())).collect()
+}
+
+/// A single question as a server of the newest protocol asks it.
+pub(super) fn question_by_name(kind: QuestionKind, params: &Value) -> JsonObject {
+    let method = match kind {
+        QuestionKind::Sampling => "sampling/createMessage",
+        QuestionKind::Elicitation => "elicitation/create",
+        QuestionKind::Roots => "roots/list",
+    };
+    JsonObject::from_iter([(QUESTION.to_owned(), json!({ "method": method, "params": params }))])
+}
+
 impl Asked {
+    fn questions(&self) -> JsonObject {
+        match self {
+            Self::Question(params, question) => question_by_name(question.kind, params),
+            Self::Input(input) => input.requests.clone(),
+        }
+    }
+
     fn requests(&self, server: Option<&ServerName>) -> InputRequests {
         let mut requests: InputRequests = match self {
             Self::Question(params, question) => {
@@ -244,19 +306,8 @@ fn request_of(kind: QuestionKind, params: Value) -> Option<InputRequest> {
 pub(super) fn name_server<'a>(server: &ServerName, requests: impl IntoIterator<Item = &'a mut InputRequest>) {
     for request in requests {
         if let InputRequest::Elicitation(elicitation) = request {
-            name_server_in(server, &mut elicitation.params);
+            shown_questions::show(server, &mut elicitation.params);
         }
-    }
-}
-
-pub(super) fn name_server_in(server: &ServerName, params: &mut ElicitRequestParams) {
-    match params {
-        ElicitRequestParams::FormElicitationParams { message, .. }
-        | ElicitRequestParams::UrlElicitationParams { message, .. } => {
-            *message = format!("The MCP server {server} asks: {}", visible(message));
-        }
-        // The enum may grow.
-        _ => {}
     }
 }
 

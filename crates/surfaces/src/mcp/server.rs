@@ -27,7 +27,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::CallAnswer;
-use super::client_input::{input_of, is_newest};
+use super::client_input::{caller, is_newest};
 use super::gateway::Gateway;
 use super::pending_calls::PendingCalls;
 use super::request_order::give_up_position;
@@ -349,17 +349,17 @@ impl ServerHandler for PlanServer {
         let (session, arguments) = (&opened.identity, request.arguments.as_ref());
         let found = prompts::get(self.engine(), session, self.commands(), &request.name, arguments).await;
         let mut found = found.map_err(answer::refused_request)?.map(GetPromptResponse::from);
-        if found.is_none()
-            && let Some(gateway) = self.gateway_for(&mut context).await
-        {
-            let input = input_of(&context, request.input_responses.clone());
-            let state = request.request_state.clone();
-            let asked = upstream::prompt(gateway, &request.name, arguments, input, state).await;
-            found = asked.map_err(answer::refused_request)?;
+        let name = request.name.clone();
+        if found.is_none() {
+            found = self.prompt_upstream(request, &mut context).await?;
         }
         match found {
-            Some(prompt) => Ok(prompt),
-            None => Err(invalid_params(format!("There is no prompt {}.", quoted(&request.name)))),
+            Some(GetPromptResponse::Complete(mut prompt)) => {
+                answer::name_type(&mut prompt.result_type);
+                Ok(prompt.into())
+            }
+            Some(asked) => Ok(asked),
+            None => Err(invalid_params(format!("There is no prompt {}.", quoted(&name)))),
         }
     }
 
@@ -398,7 +398,7 @@ impl ServerHandler for PlanServer {
         let opened = self.entered(&context).await.map_err(answer::unanswered)?;
         let ReadResourceRequestParams { uri, input_responses, request_state, .. } = request;
         let found = resources::read(self.engine(), &opened.identity, &uri).await;
-        if let Some(contents) = found.map_err(answer::refused_resource)? {
+        if let Some(contents) = found.map_err(|error| answer::refused_resource(&uri, error))? {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         let responses = input_responses.unwrap_or_default();
@@ -465,11 +465,13 @@ impl ServerHandler for PlanServer {
             // The enum may grow.
             _ => false,
         };
-        if may_be_upstream
-            && let Some(gateway) = self.gateway_for(&mut context).await
-            && let Some(completed) = upstream::complete(gateway, &request).await.map_err(answer::refused_request)?
-        {
-            return Ok(completed);
+        if may_be_upstream && let Some(gateway) = self.gateway_for(&mut context).await {
+            let by = caller(&context);
+            let completed = upstream::complete(gateway, &opened.identity, &by, &request).await;
+            if let Some(mut completed) = completed.map_err(answer::refused_request)? {
+                answer::name_type(&mut completed.result_type);
+                return Ok(completed);
+            }
         }
         completion::complete(self.engine(), &opened.identity, &request).await.map_err(answer::unanswered)
     }
@@ -547,7 +549,8 @@ impl PlanServer {
         }
         let found = match self.gateway_for(context).await {
             Some(gateway) => {
-                let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+                let found = upstream::resource_of(gateway, uri).await;
+                let found = found.map_err(|error| answer::refused_resource(uri, error))?;
                 found.map(|of| (gateway, of))
             }
             None => None,
@@ -561,7 +564,7 @@ impl PlanServer {
         if subscribed.is_err() {
             locked(&self.shared.upstream_subscriptions).remove(uri);
         }
-        subscribed.map_err(answer::refused_resource)
+        subscribed.map_err(|error| answer::refused_resource(uri, error))
     }
 
     /// Whether the session is named without the client's folders.

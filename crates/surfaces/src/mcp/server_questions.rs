@@ -11,10 +11,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::pending_calls::name_server_in;
+use super::pending_calls::QUESTION;
+use super::shown_questions;
 
-/// Asks the client and gives its answer to the server. A client that cannot be asked means an error for the server.
-pub(super) async fn pass_on(server: &ServerName, question: ServerQuestion, peer: &Peer<RoleServer>) {
+/// Asks the client. One that cannot be asked means an error for the server.
+pub(super) async fn ask(
+    server: &ServerName,
+    question: &ServerQuestion,
+    peer: &Peer<RoleServer>,
+) -> Result<Value, QuestionError> {
     let answer = match question.kind {
         QuestionKind::Sampling => sample(question.params.clone(), peer).await,
         QuestionKind::Elicitation => elicit(server, question.params.clone(), peer).await,
@@ -23,12 +28,25 @@ pub(super) async fn pass_on(server: &ServerName, question: ServerQuestion, peer:
     if let Err(error) = &answer {
         tracing::debug!(%server, code = error.code, message = error.message, "a question of an upstream server");
     }
-    question.answer(answer);
+    answer
 }
 
-/// Asks the client what a server of the newest protocol wants to know, one question after another. Without an answer to each of them
-/// the server gets none.
-pub(super) async fn pass_on_input(server: &ServerName, input: InputRequired, peer: &Peer<RoleServer>) {
+/// The answer to a single question as the journal has it.
+pub(super) fn by_name(answer: &Result<Value, QuestionError>) -> InputResponses {
+    let written = match answer {
+        Ok(answer) => answer.clone(),
+        Err(QuestionError { code, message }) => json!({ "error": { "code": code, "message": message } }),
+    };
+    InputResponses::from_iter([(QUESTION.to_owned(), written)])
+}
+
+/// Asks the client what a server of the newest protocol wants to know, one question after another. `None` without an answer to each
+/// of them.
+pub(super) async fn ask_all(
+    server: &ServerName,
+    input: &InputRequired,
+    peer: &Peer<RoleServer>,
+) -> Option<InputResponses> {
     let mut answers = InputResponses::new();
     for (name, request) in &input.requests {
         let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
@@ -42,11 +60,11 @@ pub(super) async fn pass_on_input(server: &ServerName, input: InputRequired, pee
             Ok(answer) => drop(answers.insert(name.clone(), answer)),
             Err(error) => {
                 tracing::debug!(%server, code = error.code, message = error.message, "a question of an upstream server");
-                return;
+                return None;
             }
         }
     }
-    input.answer(answers);
+    Some(answers)
 }
 
 async fn list_roots(peer: &Peer<RoleServer>) -> Result<Value, QuestionError> {
@@ -76,7 +94,7 @@ async fn elicit(server: &ServerName, params: Value, peer: &Peer<RoleServer>) -> 
     if !can_ask {
         return Err(cannot("The client cannot ask the person for this kind of input."));
     }
-    name_server_in(server, &mut params);
+    shown_questions::show(server, &mut params);
     answered(peer.create_elicitation(params).await)
 }
 

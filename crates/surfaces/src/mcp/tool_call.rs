@@ -8,20 +8,18 @@ use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use rmcp::ErrorData;
-use rmcp::model::{InputResponses, JsonObject, ReadResourceResponse};
+use rmcp::model::{GetPromptRequestParams, GetPromptResponse, InputResponses, JsonObject, ReadResourceResponse};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::answer::{self, CallAnswer};
+use super::client_input::caller;
 use super::decision::DecisionWait;
 use super::gateway::{Gateway, GatewayClient};
-use super::pending_calls::{RESOURCES_READ, RequestedCall};
+use super::pending_calls::{PROMPTS_GET, RESOURCES_READ, RequestedCall};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
-use super::{THROUGH, upstream};
-
-/// How many characters of a client's name go into the journal.
-const MAX_NAME: usize = 128;
+use super::upstream;
 
 impl PlanServer {
     /// Carries out a call. The second value names the fields that were passed over.
@@ -138,7 +136,8 @@ impl PlanServer {
     ) -> Result<Option<ReadResourceResponse>, ErrorData> {
         let opened = self.entered(context).await.map_err(answer::unanswered)?;
         let Some(gateway) = self.gateway_for(context).await else { return Ok(None) };
-        let found = upstream::resource_of(gateway, uri).await.map_err(answer::refused_resource)?;
+        let found = upstream::resource_of(gateway, uri).await;
+        let found = found.map_err(|error| answer::refused_resource(uri, error))?;
         let Some((server, own)) = found else { return Ok(None) };
         let arguments = JsonObject::from_iter([("uri".to_owned(), json!(uri))]);
         let answered = match state {
@@ -158,8 +157,44 @@ impl PlanServer {
             Ok(CallAnswer::PassedOn(_)) => return Ok(None),
             Err(refusal) => Err(refusal),
         };
-        let contents = contents.map_err(|refusal| answer::refused_resource(refusal.into()))?;
+        let mut contents = contents.map_err(|refusal| answer::refused_resource(uri, refusal.into()))?;
+        answer::name_type(&mut contents.result_type);
         Ok(Some(contents.into()))
+    }
+
+    /// Gets a prompt of an upstream server, or goes on getting it with the client's answers. `None` if it is none of such a server.
+    pub(super) async fn prompt_upstream(
+        &self,
+        request: GetPromptRequestParams,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Option<GetPromptResponse>, ErrorData> {
+        let opened = self.entered(context).await.map_err(answer::unanswered)?;
+        let Some(gateway) = self.gateway_for(context).await else { return Ok(None) };
+        let GetPromptRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let found = upstream::prompt_of(gateway, &name).await.map_err(answer::refused_request)?;
+        let Some((server, own)) = found else { return Ok(None) };
+        let given = arguments.map(|arguments| ("arguments".to_owned(), Value::Object(arguments)));
+        let arguments = std::iter::once(("name".to_owned(), json!(name))).chain(given).collect();
+        let responses = input_responses.unwrap_or_default();
+        let answered = match request_state {
+            Some(state) => self.call_again(&state, PROMPTS_GET, arguments, responses, context).await?,
+            None => {
+                let (session, by) = (&opened.identity, caller(context));
+                let request = RequestedCall { session: session.clone(), tool: PROMPTS_GET.to_owned(), arguments };
+                let client = GatewayClient { shared: &self.shared, session, by: &by, context };
+                client.get_prompt(gateway, &server, own, request, responses).await
+            }
+        };
+        let prompt = match answered {
+            Ok(CallAnswer::Own(prompt)) => upstream::prompt(&server, prompt),
+            Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
+            Ok(CallAnswer::Error(error)) => return Err(*error),
+            // It is the result of a tool.
+            Ok(CallAnswer::PassedOn(_)) => return Ok(None),
+            Err(refusal) => Err(refusal),
+        };
+        let prompt = prompt.map_err(|refusal| answer::refused_request(refusal.into()))?;
+        Ok(Some(prompt.into()))
     }
 
     /// A part of a long result, or the refusal of a name that no tool has.
@@ -257,11 +292,4 @@ fn cannot_work(error: LedgerError) -> Refusal {
         return refusal;
     }
     Refusal { message: format!("Planwright cannot work at the moment: {}", refusal.message), ..refusal }
-}
-
-/// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
-fn caller(context: &RequestContext<RoleServer>) -> Actor {
-    let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = name.trim().chars().take(MAX_NAME).collect();
-    Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }

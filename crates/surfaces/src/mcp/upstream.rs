@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use planwright_agent::Gateway;
 use planwright_agent::upstream::PassthroughResult;
+use planwright_core::actor::Actor;
 use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{ClientInput, CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{CompletedName, CompletionRequest, ResourceUpdate, UpstreamRequest};
 use rmcp::model::{
-    CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResponse, GetPromptResult,
-    InputRequiredResult, JsonObject, Prompt, ReadResourceResult, Reference, Resource, ResourceTemplate,
+    CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptResult, Prompt, ReadResourceResult,
+    Reference, Resource, ResourceTemplate,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-
-use super::pending_calls::name_server;
 
 const BASE: &str = "planwright://upstream/";
 /// A server that lists nothing within this time is left out of the list.
@@ -73,30 +73,20 @@ pub(super) fn contents(server: &ServerName, mut answer: Value) -> Result<ReadRes
     checked(server, answer)
 }
 
-/// `None` if the prompt is none of an upstream server.
-pub(super) async fn prompt(
-    gateway: &Gateway,
-    name: &str,
-    arguments: Option<&JsonObject>,
-    input: ClientInput,
-    state: Option<String>,
-) -> LedgerResult<Option<GetPromptResponse>> {
+/// The server and its own name of a prompt. `None` if the prompt is none of an upstream server.
+pub(super) async fn prompt_of(gateway: &Gateway, name: &str) -> LedgerResult<Option<(ServerName, String)>> {
     let Some((server, own)) = name.split_once("__") else { return Ok(None) };
-    let Some(server) = known(gateway, server).await? else { return Ok(None) };
-    let request = UpstreamRequest::GetPrompt { name: own.to_owned(), arguments: arguments.cloned(), input, state };
-    let mut answer = gateway.request(&server, request).await?;
-    if answer["resultType"] == "input_required" {
-        let mut asked: InputRequiredResult = checked(&server, answer)?;
-        name_server(&server, asked.input_requests.iter_mut().flatten().map(|(_, request)| request));
-        return Ok(Some(asked.into()));
-    }
+    Ok(known(gateway, server).await?.map(|server| (server, own.to_owned())))
+}
+
+/// A prompt. The resources in it have the addresses that the client can read.
+pub(super) fn prompt(server: &ServerName, mut answer: Value) -> Result<GetPromptResult, Refusal> {
     for message in answer.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(content) = message.get_mut("content") {
-            name_resource(&server, content);
+            name_resource(server, content);
         }
     }
-    let prompt: GetPromptResult = checked(&server, answer)?;
-    Ok(Some(prompt.into()))
+    checked(server, answer)
 }
 
 /// The result of a call. The resources in it have the addresses that the client can read.
@@ -213,15 +203,14 @@ pub(super) async fn next_update(updates: Option<&mut broadcast::Receiver<Resourc
 /// `None` if neither the prompt nor the template is one of an upstream server.
 pub(super) async fn complete(
     gateway: &Gateway,
+    session: &SessionIdentity,
+    by: &Actor,
     request: &CompleteRequestParams,
 ) -> LedgerResult<Option<CompleteResult>> {
     let found = match &request.r#ref {
-        Reference::Prompt(prompt) => match prompt.name.split_once("__") {
-            Some((server, own)) => {
-                known(gateway, server).await?.map(|server| (server, CompletedName::Prompt(own.to_owned())))
-            }
-            None => None,
-        },
+        Reference::Prompt(prompt) => {
+            prompt_of(gateway, &prompt.name).await?.map(|(server, own)| (server, CompletedName::Prompt(own)))
+        }
         Reference::Resource(template) => {
             resource_of(gateway, &template.uri).await?.map(|(server, own)| (server, CompletedName::Template(own)))
         }
@@ -236,7 +225,7 @@ pub(super) async fn complete(
         value: request.argument.value.clone(),
         known: known.into_iter().collect(),
     };
-    let answer = gateway.request(&server, UpstreamRequest::Complete(asked)).await?;
+    let answer = gateway.complete(session, by, &server, &asked).await?;
     Ok(Some(checked(&server, answer)?))
 }
 

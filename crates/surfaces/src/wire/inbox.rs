@@ -142,7 +142,7 @@ pub struct CallToPermitView {
 
 impl CallToPermitView {
     fn of(ask: &Ask, call: &CallToPermit) -> Self {
-        let CallToPermit { tool, arguments, reason, always: _ } = call.clone();
+        let CallToPermit { tool, arguments, reason, paths: _, always: _ } = call.clone();
         Self { tool, arguments, reason, always: call.describe_always(), code: ask.code() }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::client::{Answer, Ask, next, write};
+use crate::push::subscription;
 use crate::world::{TIMEOUT, World};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0";
@@ -24,6 +25,26 @@ impl World {
     async fn end(&self, id: &str) -> Answer {
         self.send(self.allowed(&format!("DELETE /api/clients/{id}"))).await
     }
+}
+
+/// An agent is seen in the session `mcp:k3yk3y8x`, and what people do takes a person who is none.
+pub(crate) async fn ask_for_a_person(engine: &Engine) {
+    let (ada, session) = (Actor::person("ada", "cli"), "mcp:k3yk3y8x".parse::<SessionIdentity>().unwrap());
+    engine.sessions().open(&session, &ada).await.unwrap();
+    let program = AgentClient {
+        machine: "here/pid:[1]".to_owned(),
+        name: "codex".to_owned(),
+        processes: Vec::new(),
+        terminal: None,
+        place: None,
+        session: None,
+        group: None,
+        since: None,
+        beats: false,
+    };
+    engine.sessions().see_client(&session, &Actor::system("mcp"), program).await.unwrap();
+    engine.approvals().set_policy(&ada, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
+    engine.approvals().policy().await.unwrap();
 }
 
 /// The cookies of a browser that was signed in with a link of `planwright dashboard`.
@@ -154,26 +175,13 @@ async fn a_browser_with_a_link_does_what_the_token_alone_may_not() {
     let clients = world.clients(list(&world, &other)).await;
     let of_other = clients.iter().find(|client| client["current"] == true).unwrap();
     let sign_out = format!("DELETE /api/clients/{}", of_other["id"].as_str().unwrap());
-    let (ada, session) = (Actor::person("ada", "cli"), "mcp:k3yk3y8x".parse::<SessionIdentity>().unwrap());
-    engine.sessions().open(&session, &ada).await.unwrap();
-    let program = AgentClient {
-        machine: "here/pid:[1]".to_owned(),
-        name: "codex".to_owned(),
-        processes: Vec::new(),
-        terminal: None,
-        place: None,
-        session: None,
-        group: None,
-        since: None,
-        beats: false,
-    };
-    engine.sessions().see_client(&session, &Actor::system("mcp"), program).await.unwrap();
-    engine.approvals().set_policy(&ada, &ApprovalPolicy::requiring(Require::Separate), None).await.unwrap();
-    engine.approvals().policy().await.unwrap();
+    ask_for_a_person(&engine).await;
     let goal = r#"{"sessionId":"k3yk3y8x","channel":"mcp","title":"No open warnings"}"#;
+    let push = subscription("linked");
     for (what, body, status) in [
         ("POST /api/goals", Some(goal), 201),
         ("PATCH /api/sessions/k3yk3y8x?channel=mcp", Some(r#"{"title":"Warnings"}"#), 200),
+        ("POST /api/push", Some(push.as_str()), 200),
         (sign_out.as_str(), None, 204),
         ("DELETE /api/sessions/k3yk3y8x?channel=mcp", None, 204),
     ] {

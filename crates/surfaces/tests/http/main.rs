@@ -14,6 +14,7 @@ mod logs;
 mod mcp;
 mod metrics;
 mod page;
+mod push;
 mod rotation;
 mod shutdown;
 mod startup;

@@ -1,5 +1,6 @@
 //! For any Markdown, what Telegram gets is valid and whole.
 
+use planwright_core::visible::visible;
 use planwright_llm::scripted::Reply;
 use planwright_telegram::markdown::{FormattedText, LinkStyle, Look, MAX_ENTITIES, MAX_TEXT, units};
 use planwright_test_support::bot_api::SentMessage;
@@ -216,8 +217,17 @@ proptest! {
     }
 }
 
+/// What a rendering would leave out.
 fn plants() -> Vec<(String, String, String)> {
-    let plants = include_str!("../../../core/src/plan/hidden/plants.json");
+    read(include_str!("../../../core/src/plan/hidden/plants.json"))
+}
+
+/// What only its place would hide.
+fn placed() -> Vec<(String, String, String)> {
+    read(include_str!("../../../core/src/plan/hidden/placed.json"))
+}
+
+fn read(plants: &str) -> Vec<(String, String, String)> {
     let plants: Vec<serde_json::Value> = serde_json::from_str(plants).unwrap();
     let text = |plant: &serde_json::Value, key| plant[key].as_str().unwrap().to_owned();
     plants.iter().map(|plant| (text(plant, "name"), text(plant, "markdown"), text(plant, "shows"))).collect()
@@ -250,6 +260,41 @@ async fn the_card_of_a_plan_shows_what_is_planted_in_it() {
         let card = world.api.wait_for(ADA, "a card", is_card).await;
         for ((name, _, shows), number) in plants.iter().zip(0..) {
             assert!(card.text.contains(&numbered(shows, number)), "{name}: {}", card.text);
+        }
+    }
+}
+
+#[test]
+fn what_only_its_place_would_hide_is_in_the_text() {
+    for (name, markdown, shows) in placed() {
+        let shown = FormattedText::markdown(&visible(&markdown), LinkStyle::Written);
+        check(&shown);
+        assert!(shown.text.contains(&shows), "{name}: {}", shown.text);
+    }
+}
+
+/// As many in one card as are shown whole.
+#[tokio::test]
+async fn the_card_of_a_plan_shows_what_only_its_place_would_hide() {
+    const MAX_PLAN: usize = 2_000;
+    let mut cards: Vec<Vec<(String, String, String)>> = vec![Vec::new()];
+    for plant in placed() {
+        let length: usize = cards.last().unwrap().iter().map(|(_, markdown, _)| markdown.len()).sum();
+        if length + plant.1.len() > MAX_PLAN {
+            cards.push(Vec::new());
+        }
+        cards.last_mut().unwrap().push(plant);
+    }
+    for plants in cards {
+        let parts: Vec<_> = plants.iter().map(|(_, markdown, _)| markdown.as_str()).collect();
+        let world =
+            World::new([plan(&format!("- [ ] one\n\n{}", parts.join("\n\nwords\n\n"))), Reply::text("Look.")]).await;
+        world.api.say(ADA, "/plan on");
+        world.api.say(ADA, "tidy up");
+        let is_card = |message: &SentMessage| message.labels().iter().any(|label| label.contains("Approve"));
+        let card = world.api.wait_for(ADA, "a card", is_card).await;
+        for (name, _, shows) in &plants {
+            assert!(card.text.contains(shows), "{name}: {}", card.text);
         }
     }
 }

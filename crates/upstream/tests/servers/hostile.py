@@ -260,6 +260,7 @@ def newest(request, method):
     elif method == "prompts/list":
         answer(request, {**complete, "prompts": [{"name": "menu"}]})
     elif method == "prompts/get":
+        log(f"prompt {params.get('requestState')} {json.dumps(params.get('inputResponses'), sort_keys=True)}")
         form = {"mode": "form", "message": "Which day?", "requestedSchema": {"type": "object", "properties": {}}}
         if params.get("requestState") == "menu":
             words = json.dumps(params.get("inputResponses"))

@@ -79,6 +79,7 @@ async fn a_server_that_does_not_start_says_why_and_is_tried_again_later() {
     let mut missing = hostile("missing", "plain", folder.path());
     let Reach::Program { command, .. } = &mut missing.reach else { unreachable!() };
     *command = "no-such-program-anywhere".to_owned();
+    missing.locate();
     let client = UpstreamClient::new(vec![broken, silent, missing], &sandbox());
     for (server, expected) in [
         ("broken", "ended with exit code 7; its last output: the licence has expired"),

@@ -50,10 +50,11 @@ async fn server() -> (String, Seen) {
 }
 
 fn options(url: String) -> UpstreamServerOptions {
+    let headers = vec![("Authorization".to_owned(), "Bearer person".to_owned())];
     UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name("web"),
-        reach: Reach::Http { url, headers: vec![("Authorization".to_owned(), "Bearer person".to_owned())] },
+        reach: Reach::Http { url, headers: headers.clone(), written: headers },
         trust: AnnotationTrust::Ignored,
         selection: ToolSelection::new(&[], 128).unwrap(),
         start_time: Duration::from_secs(20),

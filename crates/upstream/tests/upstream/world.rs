@@ -69,12 +69,13 @@ pub(crate) fn hostile(server: &str, mode: &str, folder: &Path) -> UpstreamServer
 }
 
 pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folder: PathBuf) -> UpstreamServerOptions {
-    UpstreamServerOptions {
+    let mut options = UpstreamServerOptions {
         passed_requests: PassedRequests::default(),
         name: name(server),
         reach: Reach::Program {
             command: command.to_owned(),
             arguments,
+            program: None,
             environment: vec![("GIVEN_API_KEY".to_owned(), "given".to_owned())],
             home: folder.clone(),
             folder,
@@ -84,7 +85,9 @@ pub(crate) fn program(server: &str, command: &str, arguments: Vec<String>, folde
         selection: ToolSelection::new(&[], 128).unwrap(),
         start_time: Duration::from_secs(30),
         call_time: Duration::from_secs(60),
-    }
+    };
+    options.locate();
+    options
 }
 
 /// Without the sandbox, as a person allowed: the servers of most tests are killed by their process ids.

@@ -80,6 +80,25 @@ pub(super) fn of_change(change: &FileChange, before: Option<&[u8]>, after: Optio
     diff
 }
 
+/// The difference between two texts, each with its path; `None` where there is no file.
+pub(super) fn of_texts(before: Option<(&str, &str)>, after: Option<(&str, &str)>) -> String {
+    let shown = |side: char, version: Option<(&str, &str)>| match version {
+        Some((path, _)) => name(side, path),
+        None => "/dev/null".to_owned(),
+    };
+    let mut diff = FileDiff {
+        workspace: Workspace::Own,
+        path: String::new(),
+        text: format!("--- {}\n+++ {}\n", shown('a', before), shown('b', after)),
+        added_lines: 0,
+        removed_lines: 0,
+        truncated: false,
+    };
+    let text = |version: Option<(&str, &str)>| version.map_or_else(String::new, |(_, text)| text.to_owned());
+    hunks(&text(before), &text(after), &mut diff);
+    diff.text
+}
+
 fn content(version: Option<FileVersion>, content: Option<&[u8]>) -> Option<&[u8]> {
     if version.is_none() { Some(b"") } else { content }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::browse::is_denied;
 use super::change::{changeable, is_there};
 use super::delete::DeleteFile;
+use super::diff;
 use super::edit::EditFile;
 use super::io_error;
 use super::move_file::MoveFile;
@@ -54,6 +55,27 @@ pub enum PreviewedText {
     Text(String),
     /// There is a file. It is not text, or it is too long.
     NotShown,
+}
+
+impl StepPreview {
+    /// What the call would change, in the form of `git diff`. `None` where a text is not shown.
+    pub fn difference(&self) -> Option<String> {
+        if [&self.before, &self.after].contains(&&PreviewedText::NotShown) {
+            return None;
+        }
+        let after = self.to.as_deref().unwrap_or(&self.path);
+        Some(diff::of_texts(self.before.named(&self.path), self.after.named(after)))
+    }
+}
+
+impl PreviewedText {
+    /// The text with its path, if there is one to show.
+    fn named<'t>(&'t self, path: &'t str) -> Option<(&'t str, &'t str)> {
+        match self {
+            Self::Text(text) => Some((path, text)),
+            Self::Absent | Self::NotShown => None,
+        }
+    }
 }
 
 impl FileTools {

@@ -133,6 +133,10 @@ async fn only_reading_and_changing_tools_and_the_report_are_there_and_pass() {
     let mut advertised = tool_names(&requests[0]);
     advertised[1..].sort_unstable();
     assert_eq!(advertised, expected);
+    assert!(
+        requests[0].system.contains("if only a person can decide something, call `ask_person`"),
+        "the words fit the tools"
+    );
     let sent = script(&requests[1]);
     for ((tool, _), answer) in refused.iter().zip(&sent[2..]) {
         assert!(answer.starts_with(&format!("failed {tool}:")) && answer.contains("POLICY_DENIED"), "{answer}");

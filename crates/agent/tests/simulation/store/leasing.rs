@@ -63,8 +63,12 @@ impl State {
         let latest = after(now, longest);
         let mut owners = BTreeMap::new();
         for (session, kept) in &self.sessions {
-            let Some(holder) = kept.holder.as_ref().filter(|holder| holder.is_running(now)) else { continue };
-            if of.is_none_or(|of| of == session) {
+            let Some(holder) = &kept.holder else { continue };
+            let is_asked_for = match of {
+                Some(of) => of == session && holder.runs_out.is_some(),
+                None => holder.is_running(now),
+            };
+            if is_asked_for {
                 let is_too_long: &mut bool = owners.entry(holder.owner.clone()).or_default();
                 *is_too_long |= holder.runs_out.is_some_and(|at| at > latest);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Cards, ReturnReason, SendDecision, TypingStart, rule};
+use super::{Cards, Meaning, ReturnReason, SendDecision, TypingStart, rule};
 use crate::terminal::text::shown_line;
 
 /// A key, as far as it matters while no line is read.
@@ -93,7 +93,11 @@ impl Queue {
             Some(TypedText { text, held: true, .. }) => Next::Return { text, why: ReturnReason::Stopped },
             Some(TypedText { text, begun_under, held: false }) => {
                 match rule(&text, &TypingStart::Earlier(begun_under), now) {
-                    SendDecision::Send => Next::Send(text),
+                    SendDecision::Send => match now.meaning(&text) {
+                        Some(Meaning::Command(command)) => Next::Send(command),
+                        Some(Meaning::Begin(text)) => Next::Continue { text, begun_under: now.clone() },
+                        None => Next::Send(text),
+                    },
                     SendDecision::Return(why) => Next::Return { text, why },
                 }
             }

@@ -1,10 +1,11 @@
 use planwright_core::plan::execution::StepStatus;
 
 use super::*;
+use crate::chat::short_answers::{WordsAfter, answer};
 
 fn plan(name: &str, digit: &str, wants: WaitingFor) -> Option<WaitingPlan> {
     let digest = digit.repeat(64).parse::<Digest>().unwrap();
-    Some(WaitingPlan { plan: PlanId::new(name).unwrap(), digest, wants })
+    Some(WaitingPlan { plan: PlanId::new(name).unwrap(), digest, wants, answers: Vec::new() })
 }
 
 fn step(position: usize) -> WaitingFor {
@@ -12,7 +13,7 @@ fn step(position: usize) -> WaitingFor {
 }
 
 fn ask(name: &str, kind: AskKind) -> Cards {
-    Cards { plan: None, ask: Some(WaitingAsk { ask: AskId::new(name).unwrap(), kind }) }
+    Cards { plan: None, ask: Some(WaitingAsk { ask: AskId::new(name).unwrap(), kind, answers: Vec::new() }) }
 }
 
 /// What can be on the screen.
@@ -184,4 +185,35 @@ fn a_stop_is_taken_out_of_the_queue() {
     queue.press(Key::Text("two words".to_owned()), &on.nothing);
     queue.press(Key::DeleteWord, &on.nothing);
     assert_eq!(queue.shown(), ["queued: one", "› two"]);
+}
+
+/// A letter is a decision about the card under which it was typed, and about no other.
+#[test]
+fn a_letter_decides_only_what_was_on_the_screen() {
+    use SendDecision::{Return, Send};
+    let on = screens();
+    let (mut plan, mut changed, mut permission) = (on.plan.clone(), on.changed_plan.clone(), on.permission.clone());
+    let approve = || vec![answer('a', "approve", "/plan approve 1".to_owned(), WordsAfter::Steps)];
+    plan.plan.as_mut().unwrap().answers = approve();
+    changed.plan.as_mut().unwrap().answers = approve();
+    let always = answer('a', "always", "/allow 3f2a91c0 always".to_owned(), WordsAfter::Nothing);
+    permission.ask.as_mut().unwrap().answers = vec![always];
+    for (text, then, now, ahead, at_prompt) in [
+        ("a", &plan, &plan, Send, Send),
+        ("a", &plan, &changed, Return(ReturnReason::Plan), Return(ReturnReason::Changed)),
+        ("a", &on.nothing, &plan, Return(ReturnReason::Plan), Return(ReturnReason::Changed)),
+        ("a", &plan, &on.nothing, Return(ReturnReason::NoCard), Return(ReturnReason::Changed)),
+        // The letter stood for something else when it was typed.
+        ("a", &plan, &permission, Return(ReturnReason::Permission), Return(ReturnReason::Changed)),
+        ("a", &permission, &permission, Send, Send),
+        ("a", &on.nothing, &on.nothing, Send, Send),
+        ("a 1,3", &on.nothing, &plan, Return(ReturnReason::Plan), Return(ReturnReason::Changed)),
+        ("a better idea", &on.nothing, &plan, Send, Send),
+    ] {
+        assert_eq!(rule(text, &TypingStart::Earlier(then.clone()), now), ahead, "{text}: {then:?} to {now:?}");
+        assert_eq!(rule(text, &TypingStart::AtPrompt(then.clone()), now), at_prompt, "{text}: {then:?} to {now:?}");
+    }
+    let mut queue = Queue::default();
+    typed(&mut queue, "a\n", &plan);
+    assert_eq!(queue.next(&plan), Next::Send("/plan approve 1".to_owned()));
 }

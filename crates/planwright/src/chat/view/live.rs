@@ -6,10 +6,13 @@
 
 use std::time::Instant;
 
+use jiff::Timestamp;
 use planwright_agent::session::outcome::Answer;
 use planwright_agent::session::progress::Progress;
+use planwright_core::plan::Plan;
 
 use super::View;
+use super::steps::PlanSteps;
 use crate::chat::lines;
 use crate::chat::output::OutputLines;
 use crate::chat::stream::Stream;
@@ -38,6 +41,7 @@ pub(in crate::chat) struct LiveView {
     ticks: usize,
     /// What the person typed meanwhile and waits.
     queued: Vec<String>,
+    steps: PlanSteps,
 }
 
 /// What is waited for.
@@ -104,9 +108,17 @@ impl View for LiveView {
             Progress::Said(_) | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
-        if let Some(line) = lines::line(progress, &self.about, width) {
+        if !self.steps.tells(progress)
+            && let Some(line) = lines::line(progress, &self.about, width)
+        {
             self.write(&line, LineAbove::Line)?;
         }
+        self.draw()
+    }
+
+    fn plan(&mut self, plan: &Plan, at: Timestamp) -> Result<(), Failure> {
+        let ended = self.steps.take(plan, at, width());
+        self.write(&ended, LineAbove::Line)?;
         self.draw()
     }
 
@@ -150,6 +162,7 @@ impl View for LiveView {
         self.keep_output(width())?;
         self.begin()?;
         self.doing = None;
+        self.steps.hide();
         let gap = match self.above {
             LineAbove::Nothing | LineAbove::Prompt => "",
             LineAbove::Line | LineAbove::Block => "\n",
@@ -227,9 +240,11 @@ impl LiveView {
         let width = width();
         let mut lines = self.unfinished_lines(width);
         let kind = if lines.is_empty() { LineAbove::Line } else { LineAbove::Block };
-        let most = rows.saturating_sub(4 + self.queued.len()).max(1);
+        let steps = self.steps.lines(rows, width);
+        let most = rows.saturating_sub(4 + self.queued.len() + steps.len()).max(1);
         lines.extend(self.output.newest(width));
         lines.drain(..lines.len().saturating_sub(most));
+        lines.extend(steps);
         lines.extend(self.status(width));
         lines.extend(self.queued.iter().map(|line| paint(&fit(line, width), DIM)));
         if !lines.is_empty() && self.gap_before(kind) {
@@ -268,10 +283,6 @@ impl LiveView {
 
     /// What takes away the rows that are drawn anew.
     fn erased(&mut self) -> String {
-        match std::mem::take(&mut self.drawn) {
-            0 => String::new(),
-            1 => "\r\u{1b}[J".to_owned(),
-            rows => format!("\r\u{1b}[{}A\u{1b}[J", rows - 1),
-        }
+        live::erase(std::mem::take(&mut self.drawn))
     }
 }

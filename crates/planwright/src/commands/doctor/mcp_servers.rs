@@ -87,6 +87,7 @@ async fn accepted(
         }
         let ledger = planwright_store::open(&settings.location).await?;
         let pinned = ledger.pinned_server(&server.name).await?;
+        let pinned = pinned.map(|pinned| pinned.reached_by(server.command().digest));
         Ok(pinned.and_then(|pinned| pinned.accepted).map(|accepted| accepted.tools))
     };
     read.await

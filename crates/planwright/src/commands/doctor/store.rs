@@ -12,7 +12,7 @@ use super::Check;
 use super::places::others_may_look;
 use crate::commands::verify::described;
 use crate::config::Settings;
-use crate::config::guarded::GuardedSettings;
+use crate::config::guarded::{AcceptedServers, GuardedSettings};
 use crate::failure::Failure;
 use crate::file_system::{self, Room};
 use crate::invocation::Invocation;
@@ -215,8 +215,8 @@ async fn stored_settings(engine: &Engine, settings: &Settings) -> Result<Check, 
     })
 }
 
-/// The guarded settings of a store that can be opened without a change to it.
-pub(super) async fn guarded_settings(settings: &Settings) -> Option<GuardedSettings> {
+/// The guarded settings of a store that can be opened without a change to it, and what people accepted of MCP servers.
+pub(super) async fn guarded_settings(settings: &Settings) -> Option<(GuardedSettings, AcceptedServers)> {
     if let Location::Sqlite(path) = &settings.location {
         std::fs::metadata(path).ok().filter(|file| file.len() > 0)?;
     }
@@ -225,7 +225,8 @@ pub(super) async fn guarded_settings(settings: &Settings) -> Option<GuardedSetti
         return None;
     }
     let ledger = planwright_store::open(&settings.location).await.ok()?;
-    Engine::new(ledger, Policy::default()).approvals().state().await.ok()?.settings
+    let state = Engine::new(ledger, Policy::default()).approvals().state().await.ok()?;
+    Some((state.settings?, state.accepted_tools))
 }
 
 async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, LedgerError> {

@@ -177,7 +177,7 @@ fn below_project(place: &HookPlace, path: &str) -> String {
 
 /// The path without `..` and links, also where nothing is there yet: a link whose destination is missing leads there all the
 /// same. `None` if that cannot be told.
-fn resolved(path: &Path) -> Option<PathBuf> {
+pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     let mut rest = parts(path);
     let mut plain = PathBuf::new();
     let mut links = 0;

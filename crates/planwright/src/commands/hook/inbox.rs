@@ -2,7 +2,7 @@
 //! and makes the call again; what a person permitted then passes.
 
 use planwright_core::actor::Actor;
-use planwright_core::ask::{AskAnswer, Grant};
+use planwright_core::ask::{AskAnswer, CallToPermit, Grant, led_to, names_path};
 use planwright_core::command::{Command, ExternalCommand};
 use planwright_core::plan::Plan;
 use planwright_core::snapshot::Snapshot;
@@ -10,7 +10,8 @@ use planwright_core::visible::visible;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::LedgerError;
 
-use super::wire::{HookDecision, ToolRequest};
+use super::changed_files::changed_paths;
+use super::wire::{HookDecision, HookPlace, ToolRequest};
 use crate::config::guarded::in_force;
 use crate::config::{HookAsk, Settings};
 use crate::failure::Failure;
@@ -33,23 +34,30 @@ pub(super) async fn decide(
     engine: &Engine,
     snapshot: &Snapshot,
     plan: &Plan,
+    place: &HookPlace,
     request: &ToolRequest,
     reason: &str,
 ) -> Result<HookDecision, Failure> {
+    let ToolRequest { tool, input } = request;
+    let paths = changed_paths(place, request);
+    let is_named = |path: &str| {
+        let whole = place.project.join(path);
+        names_path(input, path) || names_path(input, &whole.to_string_lossy())
+    };
+    let reason = &led_to(reason, &paths, is_named);
+    // A link that leads elsewhere since makes it another call.
+    let made =
+        CallToPermit { tool: tool.clone(), arguments: input.clone(), reason: reason.clone(), paths, always: None };
     let by = Actor::system(snapshot.identity.channel.as_str());
     let submit = async |command: ExternalCommand| {
         engine.submitter().submit(&snapshot.identity, &by, Command::External(command)).await
     };
     let known = snapshot.session.as_ref().and_then(|session| {
-        let is_this = |asked: &&planwright_core::client_ask::ClientAsk| {
-            asked.plan == plan.id && asked.is_about(&request.tool, &request.input)
-        };
+        let is_this = |asked: &&planwright_core::client_ask::ClientAsk| asked.plan == plan.id && asked.is_about(&made);
         session.client_asks.iter().find(is_this)
     });
     let Some(asked) = known else {
-        let (tool, arguments) = (request.tool.clone(), request.input.clone());
-        let ask = ExternalCommand::AskClientCall { tool, arguments, reason: reason.to_owned() };
-        return match submit(ask).await {
+        return match submit(ExternalCommand::AskClientCall(made)).await {
             Ok(_) => Ok(HookDecision::Deny(waiting(reason))),
             Err(LedgerError::Refused(refusal)) => Ok(HookDecision::Deny(format!("{reason} {}", refusal.message))),
             Err(error) => Err(error.into()),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::changed_files::changed_paths;
+use super::changed_files::{changed_paths, resolved};
 use super::tools::{self, ToolKind};
 use super::wire::HookInput;
 use crate::cli::ClientName;
 
 /// A longer file is no plan that a person reads.
 const MAX_FILE: u64 = 1024 * 1024;
-/// What Codex puts a plan between in a message.
+/// What Codex puts a plan between in a message, each on a line of its own.
 const PROPOSED: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
 
 #[derive(Debug, PartialEq)]
@@ -53,11 +53,21 @@ fn of_text<T: Into<String>>(found: Result<T, String>) -> NativeText {
     }
 }
 
-/// The last plan in a message.
+/// The last plan in a message, as Codex itself reads it: a tag beside other words on its line is text.
 fn proposed(message: &str) -> NativeText {
-    let Some((_, rest)) = message.rsplit_once(PROPOSED.0) else { return NativeText::None };
-    let text = rest.split_once(PROPOSED.1).map_or(rest, |(text, _)| text);
-    of_text(Ok(text.trim()))
+    let (mut found, mut is_open) = (None, false);
+    for line in message.split_inclusive('\n') {
+        let tag = line.trim();
+        if !is_open {
+            is_open = tag == PROPOSED.0;
+            found = if is_open { Some(String::new()) } else { found };
+        } else if tag == PROPOSED.1 {
+            is_open = false;
+        } else if let Some(text) = &mut found {
+            text.push_str(line);
+        }
+    }
+    found.map_or(NativeText::None, |text| of_text(Ok(text.trim())))
 }
 
 /// The folder comes from the client itself; the agent names a file in it. Versions from before the folder was told name the whole
@@ -119,8 +129,9 @@ pub(super) fn writes_plan_file(client: ClientName, input: &HookInput) -> bool {
         | ClientName::Cursor
         | ClientName::Zed => None,
     };
-    let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else { return false };
-    let Ok(project) = place.project.canonicalize() else { return false };
+    // The first plan is written before there is a folder of plans.
+    let Some(folder) = folder.and_then(|folder| resolved(&folder)) else { return false };
+    let Some(project) = resolved(&place.project) else { return false };
     if tools::kind(&request.tool) != ToolKind::ChangesFiles || folder.starts_with(&project) {
         return false;
     }
@@ -135,7 +146,7 @@ fn claude_folder() -> Option<PathBuf> {
 }
 
 fn is_plan_in(path: &Path, folder: &Path) -> bool {
-    let is_there = path.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| parent == folder);
+    let is_there = path.parent().and_then(resolved).is_some_and(|parent| parent == folder);
     let is_link = path.symlink_metadata().is_ok_and(|about| about.file_type().is_symlink());
     is_there && !is_link && path.is_absolute() && path.file_name().is_some_and(|name| is_plan_name(Path::new(name)))
 }
@@ -148,13 +159,21 @@ mod tests {
     fn the_last_proposed_plan_of_a_message_is_read() {
         for (message, expected) in [
             ("no plan", NativeText::None),
-            ("x <proposed_plan>\n# A\n</proposed_plan> y", NativeText::Found("# A".to_owned())),
+            ("x\n<proposed_plan>\n# A\n</proposed_plan>\ny", NativeText::Found("# A".to_owned())),
+            ("  <proposed_plan> \r\n# A\r\n1. b\r\n</proposed_plan>\r\n", NativeText::Found("# A\r\n1. b".to_owned())),
             (
-                "<proposed_plan># A</proposed_plan> <proposed_plan># B</proposed_plan>",
+                "<proposed_plan>\n# A\n</proposed_plan>\n<proposed_plan>\n# B\n</proposed_plan>",
                 NativeText::Found("# B".to_owned()),
             ),
-            ("<proposed_plan># cut off", NativeText::Found("# cut off".to_owned())),
-            ("<proposed_plan> </proposed_plan>", NativeText::Unreadable("it is empty".to_owned())),
+            ("<proposed_plan>\n# cut off", NativeText::Found("# cut off".to_owned())),
+            ("<proposed_plan>\n \n</proposed_plan>", NativeText::Unreadable("it is empty".to_owned())),
+            // Codex shows these as words of a message.
+            ("I write <proposed_plan>\n# A\n</proposed_plan>", NativeText::None),
+            ("<proposed_plan># A</proposed_plan>", NativeText::None),
+            (
+                "<proposed_plan>\n# A\nno </proposed_plan> and\n<proposed_plan>\n</proposed_plan>\n# B",
+                NativeText::Found("# A\nno </proposed_plan> and\n<proposed_plan>".to_owned()),
+            ),
         ] {
             assert_eq!(proposed(message), expected, "{message}");
         }

@@ -59,16 +59,25 @@ fn failure(result: &Value) -> Option<String> {
         let places = [result.get(*field), result.get("metadata").and_then(|metadata| metadata.get(*field))];
         places.into_iter().flatten().find_map(Value::as_i64)
     });
-    let code = code.filter(|code| *code != 0);
+    let code = code.or_else(|| code_in_text(result)).filter(|code| *code != 0);
     if !is_error && code.is_none() {
         return None;
     }
-    let stderr = result.get("stderr").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let text = stderr.map_or_else(|| text_of(result), str::to_owned);
+    let mut texts = ["stderr", "returnDisplay"].into_iter().filter_map(|field| result.get(field)?.as_str());
+    let text = texts.find(|text| !text.trim().is_empty()).map_or_else(|| text_of(result), str::to_owned);
     Some(match code {
         Some(code) => format!("exit code {code}: {}", text.trim()),
         None => text,
     })
+}
+
+/// Gemini CLI writes the exit code of a command into the text for its model, below what the command wrote.
+fn code_in_text(result: &Value) -> Option<i64> {
+    const BELOW: [&str; 5] =
+        ["</untrusted_context>", "Process Group PGID:", "Background PIDs:", "Signal:", "Exit Code:"];
+    let text = result.get("llmContent")?.as_str()?;
+    let mut below = text.lines().rev().take_while(|line| BELOW.iter().any(|label| line.starts_with(*label)));
+    below.find_map(|line| line.strip_prefix("Exit Code:"))?.trim().parse().ok()
 }
 
 /// The text of an answer if it has one, else all of it.
@@ -124,6 +133,19 @@ mod tests {
             ),
             (json!({ "tool_output": "{\"exitCode\":0,\"stdout\":\"fine\"}" }), false, "fine"),
             (json!({ "tool_response": { "output": "boom", "metadata": { "exit": 3 } } }), true, "exit code 3: boom"),
+            (
+                json!({ "tool_response": {
+                    "llmContent": "<untrusted_context>\nOutput: no rule\nExit Code: 2\nProcess Group PGID: 436\n</untrusted_context>",
+                    "returnDisplay": "no rule",
+                } }),
+                true,
+                "exit code 2: no rule",
+            ),
+            (
+                json!({ "tool_response": { "llmContent": "Output: Exit Code: 2\nExit Code: 3\nfine", "returnDisplay": "fine" } }),
+                false,
+                "Output: Exit Code: 2\nExit Code: 3\nfine",
+            ),
             (json!({ "tool_response": [{ "type": "text", "text": "one" }] }), false, "one"),
             (json!({ "tool_response": { "content": "no", "isError": true } }), true, "no"),
             (json!({ "tool_response": "plain" }), false, "plain"),

@@ -16,7 +16,7 @@ pub(super) enum ToolKind {
     Notes,
     /// It reads from the network.
     Network,
-    /// It starts or leads another agent, whose calls pass the hook as well.
+    /// It starts or leads another agent, whose calls come to the hook as well, except in goose.
     Agents,
     /// It runs a command in a shell.
     Commands,
@@ -51,7 +51,9 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "listcodeusages",
             "listdir",
             "listdirectory",
+            "listmcpresources",
             "listmcpresourcestool",
+            "listmcpresourcetemplates",
             "load",
             "loadskill",
             "ls",
@@ -63,6 +65,8 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "readimage",
             "readlints",
             "readmanyfiles",
+            "readmcpresource",
+            "readmcpresourcedirtool",
             "readmcpresourcetool",
             "searchcodebase",
             "searchfilecontent",
@@ -106,7 +110,16 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
         &[
             "agent",
             "closeagent",
+            // Codex puts the name of a group before that of the tool.
+            "collaborationfollowuptask",
+            "collaborationinterruptagent",
+            "collaborationlistagents",
+            "collaborationsendmessage",
+            "collaborationspawnagent",
+            "collaborationwaitagent",
             "delegate",
+            "followuptask",
+            "interruptagent",
             "invokeagent",
             "listagents",
             "resumeagent",
@@ -195,6 +208,8 @@ pub(super) fn is_reader(client: ClientName, tool: &str, input: &Value) -> bool {
     }
     match kind(tool) {
         ToolKind::Reads | ToolKind::Notes | ToolKind::Network => true,
+        // goose starts no hooks for the calls of a sub-agent.
+        ToolKind::Agents if client == ClientName::Goose => false,
         // A sub-agent in a work tree of its own begins with making that.
         ToolKind::Agents => input.get("isolation").is_none_or(Value::is_null),
         ToolKind::Commands | ToolKind::ChangesFiles | ToolKind::Server | ToolKind::Unknown => false,
@@ -345,6 +360,8 @@ mod tests {
             assert!(!is_reader(ClientName::Codex, tool, &json!({})), "{tool}");
         }
         assert!(!is_reader(ClientName::ClaudeCode, "Agent", &json!({ "prompt": "look", "isolation": "worktree" })));
+        assert!(is_reader(ClientName::Codex, "spawn_agent", &json!({ "message": "look" })));
+        assert!(!is_reader(ClientName::Goose, "delegate", &json!({ "instructions": "look" })));
     }
 
     /// opencode puts one `_` between the names of a server and its tool.

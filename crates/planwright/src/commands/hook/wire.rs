@@ -141,8 +141,8 @@ pub(super) enum PlanAnswer {
 }
 
 impl PlanAnswer {
-    /// What is printed, if anything. `event` is the client's name of what happens.
-    pub(super) fn answer(&self, client: ClientName, event: &str) -> Option<Value> {
+    /// What is printed, if anything. `event` is the client's name of what happens, and `input` are the arguments of the call.
+    pub(super) fn answer(&self, client: ClientName, event: &str, input: &Value) -> Option<Value> {
         match (client, self) {
             (_, Self::Pass) => None,
             // Its plan is a message. A text goes back as the next message of a person; Codex asks its own question after the turn.
@@ -151,7 +151,8 @@ impl PlanAnswer {
             (ClientName::ClaudeCode, Self::Approved(_)) if event == PERMISSION_REQUEST => {
                 // Without the mode, some versions stay in plan mode.
                 let mode = json!({ "type": "setMode", "mode": "default", "destination": "session" });
-                Some(permission_request(&json!({ "behavior": "allow", "updatedPermissions": [mode] })))
+                let decision = json!({ "behavior": "allow", "updatedInput": input, "updatedPermissions": [mode] });
+                Some(permission_request(&decision))
             }
             (ClientName::ClaudeCode, Self::Back(reason) | Self::Undecided(reason)) if event == PERMISSION_REQUEST => {
                 Some(permission_request(&json!({ "behavior": "deny", "message": reason })))
@@ -159,6 +160,8 @@ impl PlanAnswer {
             (ClientName::ClaudeCode, Self::Approved(note)) => {
                 let mut answer = HookDecision::Allow(note.clone()).answer(client)?;
                 answer["hookSpecificOutput"]["additionalContext"] = json!(note);
+                // Without the arguments Claude Code asks its person all the same.
+                answer["hookSpecificOutput"]["updatedInput"] = input.clone();
                 Some(answer)
             }
             // The others ask their own question once the hook says nothing.

@@ -68,7 +68,7 @@ async fn decide(context: &Context, waiting: &Waiting, choices: &[String], argume
         (_, "reject") => plan::reject(context, session, reasons()).await,
         (_, "cancel") => plan::cancel(context, session, reasons()).await,
         (_, "revise") if words.is_empty() => {
-            let again = context.invocation.command(["inbox", "answer", &arguments.id, "revise", "--", "WORDS"]);
+            let again = context.invocation.command(["inbox", "answer", id, "revise", "--", "WORDS"]);
             Err(Failure::usage("say what to change, after `--`").hint(again))
         }
         (_, "revise") => plan::revise(context, session, ReviseArgs { plan: reference(), feedback: None, words }).await,
@@ -127,7 +127,7 @@ fn check_shown(
         context.screen.print(&view::asked(&view, context.screen.width))?;
     }
     if !context.screen.interactive {
-        let again = ["inbox", "answer", &arguments.id, choice, "--digest", &ask.code()];
+        let again = ["inbox", "answer", ask.id.as_str(), choice, "--digest", &ask.code()];
         return Err(Failure::usage("there is no terminal to ask on, so the call was not permitted")
             .hint(format!("to permit exactly this call: {}", context.invocation.command(again)))
             .with("item", json!(view)));
@@ -155,7 +155,7 @@ async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerA
     let given: Vec<_> = arguments.choice.iter().chain(&arguments.words).map(String::as_str).collect();
     let text = if questions.len() == 1 { given.join(" ") } else { given.join("\n") };
     let Some(answers) = typed_answers(questions, &text) else {
-        let again = context.invocation.command(["inbox", "answer", &arguments.id, "--", "FIRST", "SECOND"]);
+        let again = context.invocation.command(["inbox", "answer", waiting.ask.id.as_str(), "--", "FIRST", "SECOND"]);
         let message = format!("{} questions are asked, and {} answers were given", questions.len(), given.len());
         return Err(Failure::usage(message).hint(format!("one argument for each: {again}")));
     };

@@ -18,8 +18,9 @@ use crate::cli::WatchArgs;
 use crate::context::Context;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::invocation::Invocation;
-use crate::terminal::live::LiveLine;
-use crate::terminal::screen::Screen;
+use crate::terminal::checklist::checklist;
+use crate::terminal::live::{self, LiveLine};
+use crate::terminal::screen::{self, Screen};
 use crate::terminal::watch::{self, WatchForm};
 
 /// How often the line is drawn again.
@@ -258,8 +259,9 @@ impl<'a> View<'a> {
         self.ticks += 1;
         let activity = if self.told.is_some() { Activity::Paused } else { Activity::Running };
         let (plan, now) = (following.plan(), following.now());
-        let line = watch::under_way(plan, Some(&activity), now, self.quiet.elapsed(), self.ticks);
-        self.line.draw(&line)
+        let mut lines = checklist(plan, now, screen::window().1 / 2, live::width());
+        lines.push(watch::under_way(plan, Some(&activity), now, self.quiet.elapsed(), self.ticks));
+        self.line.draw(&lines)
     }
 
     fn end(&mut self, plan: &Plan, end: &End) -> ExitResult {

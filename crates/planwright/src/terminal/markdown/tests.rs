@@ -69,6 +69,26 @@ fn what_is_planted_is_shown_at_its_place() {
     }
 }
 
+/// Without spaces, line ends and the bars of quotations and tables, which wrapping puts between.
+fn unwrapped(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace() && !"│┃|".contains(*letter)).collect()
+}
+
+/// Far to the right, deep in quotations, below empty lines: at any width it is on a line of the screen.
+#[test]
+fn what_only_its_place_would_hide_is_on_the_screen() {
+    let placed = include_str!("../../../../core/src/plan/hidden/placed.json");
+    let placed: Vec<serde_json::Value> = serde_json::from_str(placed).unwrap();
+    for width in [40, 80, 200] {
+        for plant in &placed {
+            let [name, markdown, shows] = ["name", "markdown", "shows"].map(|key| plant[key].as_str().unwrap());
+            let text = format!("Before.\n\n{markdown}\n\nAfter.");
+            let shown = anstream::adapter::strip_str(&render(&text, width)).to_string();
+            assert!(unwrapped(&shown).contains(&unwrapped(shows)), "{name}, {width} wide: {shown}");
+        }
+    }
+}
+
 #[test]
 fn no_escape_sequence_of_a_plan_reaches_the_terminal() {
     for hostile in [

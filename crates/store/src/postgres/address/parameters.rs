@@ -144,12 +144,21 @@ impl Parameters {
     }
 
     /// Takes from the variables what is not set here.
-    pub(crate) fn fill_from_variables<'a>(&mut self, variable: impl Fn(&str) -> Option<&'a str>) {
-        for (keyword, name, handling) in KNOWN {
-            if matches!(handling, Used) && !name.is_empty() && self.get(keyword).is_none() {
-                self.0.extend(variable(name).map(|value| (*keyword, value.to_owned())));
+    pub(crate) fn fill_from_variables<'a>(
+        &mut self,
+        variable: impl Fn(&str) -> Option<&'a str>,
+    ) -> Result<(), AddressError> {
+        for (keyword, name, handling) in KNOWN.iter().filter(|(_, name, _)| !name.is_empty()) {
+            let Some(value) = variable(name) else { continue };
+            match handling {
+                Used if self.get(keyword).is_none() => drop(self.0.insert(keyword, value.to_owned())),
+                Used | Ignored => {}
+                Refused(reason) => {
+                    return Err(AddressError(format!("the variable `{name}` cannot be used: {reason}")));
+                }
             }
         }
+        Ok(())
     }
 }
 

@@ -72,7 +72,7 @@ impl ConnectionSettings {
             let found = service_file::find(&service, file, environment)?;
             parameters.fill_from(found);
         }
-        parameters.fill_from_variables(|name| environment.variable(name));
+        parameters.fill_from_variables(|name| environment.variable(name))?;
         refuse_what_is_not_spoken(&parameters)?;
         let owned = |keyword| parameters.get(keyword).map(str::to_owned);
         let hosts = hosts::all(&parameters)?;

@@ -27,11 +27,18 @@ pub(crate) fn parse(url: &str) -> Result<Parameters, AddressError> {
     let (hosts, rest) = rest.split_at(end);
     read_hosts(hosts, &mut parameters)?;
     let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+    // A password that is not encoded and has a `/` in it.
+    if path.contains('@') {
+        return Err(misspelt());
+    }
     let database = decode(path.strip_prefix('/').unwrap_or(path))?;
     if !database.is_empty() {
         parameters.set("dbname", database)?;
     }
-    query.map_or(Ok(()), |query| read_query(query, &mut parameters))?;
+    if let Some(query) = query {
+        // The message names the parameter, which could be a piece of a password with an `@` behind it.
+        read_query(query, &mut parameters).map_err(|error| if query.contains('@') { misspelt() } else { error })?;
+    }
     Ok(parameters)
 }
 
@@ -65,16 +72,16 @@ fn read_hosts(hosts: &str, parameters: &mut Parameters) -> Result<(), AddressErr
 }
 
 fn read_query(query: &str, parameters: &mut Parameters) -> Result<(), AddressError> {
-    let mut seen: Vec<String> = Vec::new();
+    let (mut seen, mut is_encrypted) = (Vec::<String>::new(), false);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (keyword, value) = pair.split_once('=').ok_or_else(|| AddressError(MISSPELT.to_owned()))?;
         let (keyword, value) = (decode(keyword)?, decode(value)?);
         // As for JDBC, which the managed services' pages have next to libpq.
         if keyword == "ssl" {
-            match value.as_str() {
-                "true" | "1" => parameters.set("sslmode", "require".to_owned())?,
-                _ => return Err(AddressError("`ssl` is `true`, or `sslmode` says more".to_owned())),
+            if !matches!(value.as_str(), "true" | "1") {
+                return Err(AddressError("`ssl` is `true`, or `sslmode` says more".to_owned()));
             }
+            is_encrypted = true;
             continue;
         }
         let is_list = ["host", "hostaddr", "port", "listen_host", "listen_port"].contains(&keyword.as_str());
@@ -86,7 +93,18 @@ fn read_query(query: &str, parameters: &mut Parameters) -> Result<(), AddressErr
         }
         seen.push(keyword);
     }
-    Ok(())
+    if is_encrypted { require_encryption(parameters) } else { Ok(()) }
+}
+
+/// What `ssl=true` asks for. Beside it `sslmode` counts, wherever it stands; it cannot take the encryption away.
+fn require_encryption(parameters: &mut Parameters) -> Result<(), AddressError> {
+    match parameters.get("sslmode") {
+        None => parameters.set("sslmode", "require".to_owned()),
+        Some("disable" | "allow" | "prefer") => {
+            Err(AddressError("`ssl=true` and this `sslmode` contradict each other; leave one of them out".to_owned()))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 fn decode(text: &str) -> Result<String, AddressError> {
@@ -164,6 +182,8 @@ mod tests {
                 "global-bundle.pem",
             ),
             ("postgres://a:b@h/d?ssl=true", "sslmode", "require"),
+            ("postgres://a:b@h/d?sslmode=verify-full&ssl=true", "sslmode", "verify-full"),
+            ("postgres://a:b@h/d?ssl=true&sslmode=verify-ca", "sslmode", "verify-ca"),
             ("postgres://a:b@h/d?uselibpqcompat=true&sslmode=prefer", "sslmode", "prefer"),
         ] {
             assert_eq!(parse(url).unwrap().get(keyword), Some(value), "{url}");
@@ -177,6 +197,10 @@ mod tests {
             "postgres://ada:s3%zzcret@host/plans",
             "postgres://ada:p%00s3cret@host/plans",
             "postgres://ada:oh/s3cret@host/plans",
+            "postgres://ada:12345/s3cret@host/plans",
+            "postgres://ada:12345/oh?s3cret@host/plans",
+            "postgres://ada:12345/oh?s3cret=1@host/plans",
+            "postgres://12345/s3cret@host",
             "postgres://ada:oh@s3cret@host/plans",
             "postgres://ada:oh#s3cret@host:port/plans",
             "postgres://[::1/plans",
@@ -191,6 +215,9 @@ mod tests {
             ("postgres://host/plans?no_such_option=1", "no parameter `no_such_option`"),
             ("postgres://host/plans?sslpassword=s3cret", "openssl pkey"),
             ("postgres://host/plans?schema=x", "search_path"),
+            ("postgres://host/plans?ssl=true&sslmode=disable", "contradict each other"),
+            ("postgres://host/plans?sslmode=prefer&ssl=1", "contradict each other"),
+            ("postgres://host/plans?ssl=false", "`ssl` is `true`"),
         ] {
             let Err(error) = parse(url) else { panic!("{url}") };
             assert!(error.0.contains(words) && !error.0.contains("s3cret"), "{}", error.0);

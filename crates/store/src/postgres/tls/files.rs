@@ -35,11 +35,20 @@ pub(super) fn trusted(settings: &TlsSettings, provider: &Arc<CryptoProvider>) ->
     if store.is_empty() {
         return Err(format!("{origin} has no certificate that can be trusted ({unreadable} cannot be read)"));
     }
-    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
-        .with_crls(revoked(settings)?)
+    Ok(Some(Trusted { chains: chains(store, revoked(settings)?, provider)?, roots, origin }))
+}
+
+/// What judges chains of certificates. As in libpq, a list of revoked certificates that has expired counts no more.
+pub(super) fn chains(
+    roots: RootCertStore,
+    revoked: Vec<CertificateRevocationListDer<'static>>,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, String> {
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .with_crls(revoked)
+        .enforce_revocation_expiration()
         .build()
-        .map_err(|error| format!("the list of revoked certificates cannot be used: {error}"))?;
-    Ok(Some(Trusted { chains, roots, origin }))
+        .map_err(|error| format!("the list of revoked certificates cannot be used: {error}"))
 }
 
 /// Read once: they are many, and change with the system.

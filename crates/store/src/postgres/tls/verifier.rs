@@ -161,6 +161,9 @@ fn describe(error: &Error, origin: &str) -> String {
              `sslrootcert`"
         ),
         Reason::Revoked => "the server's certificate, or one above it, was revoked".to_owned(),
+        Reason::ExpiredRevocationList | Reason::ExpiredRevocationListContext { .. } => {
+            "the list of revoked certificates (`sslcrl`) has expired; fetch the authority's new one".to_owned()
+        }
         Reason::UnknownRevocationStatus => {
             "no list of revoked certificates (`sslcrl`) is from the authority of the server's certificate".to_owned()
         }

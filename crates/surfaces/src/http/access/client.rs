@@ -54,6 +54,11 @@ impl Client {
         hex::encode(&Sha256::digest(cookie_text(id))[..12])
     }
 
+    /// Its name, which tells neither its address nor its cookie.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Whether this is the client of that name.
     pub(crate) fn is(&self, id: &str) -> bool {
         self.id == id

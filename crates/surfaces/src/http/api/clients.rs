@@ -89,7 +89,7 @@ async fn list(
 
 /// Sign a browser out
 ///
-/// Its cookie is refused from now on, and its WebSockets and streams end.
+/// Its cookie is refused from now on, its WebSockets and streams end, and it gets no more pushes.
 #[utoipa::path(delete, path = "/api/clients/{id}", tag = "server",
     params(("id" = String, Path, description = "The id of the browser", pattern = "^[0-9a-f]{1,64}$", min_length = 1, max_length = 64)),
     responses((status = 204, description = "It is signed out"),
@@ -108,13 +108,15 @@ async fn end(
     let client = id.clone();
     // The revocation is written to disk.
     let ended = blocking(move || access.end_browser(&client)).await?.ok_or_else(missing)?;
+    app.engine().push().remove_client(&id).await?;
     if let Some(link) = &ended.link {
         app.engine().approvals().sign_out_hashed(&person, link).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
+/// Carries out work that reads or writes files of the data folder.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     let failed = |_| ApiProblem::new(Refusal::new(RefusalCode::Internal, "The list of browsers could not be read."));
     tokio::task::spawn_blocking(work).await.map_err(failed)
 }

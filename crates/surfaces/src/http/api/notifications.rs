@@ -50,7 +50,7 @@ struct NotificationsView {
 #[schema(as = UndeliveredNotification)]
 struct NotificationView {
     id: String,
-    /// `telegram`, `desktop`, `webhook` or `email`.
+    /// `telegram`, `desktop`, `webhook`, `ntfy`, `email` or `push`.
     channel: String,
     /// What it tells: `waits`, `finished`, `failed`, `budget`, `damage`; or `answer` or `card`, in a chat.
     happening: String,

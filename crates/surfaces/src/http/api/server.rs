@@ -138,7 +138,7 @@ async fn commands() -> Json<CommandsView> {
 
 fn example() -> serde_json::Value {
     serde_json::json!({
-        "version": "0.1.0",
+        "version": "0.2.0",
         "commit": "1171f02c94c7",
         "commitDate": "2026-03-01",
         "startedAt": "2026-03-01T12:00:00Z",

@@ -30,7 +30,7 @@ pub(super) fn router() -> Router<App> {
         .route("/s/{*rest}", get(show))
         .route("/p/{*rest}", get(show))
         .route("/assets/{*file}", get(asset));
-    for path in ["/manifest.webmanifest", "/icon-192.png", "/icon-512.png"] {
+    for path in ["/manifest.webmanifest", "/icon-192.png", "/icon-512.png", "/sw.js"] {
         router = router.route(path, get(async move |headers: HeaderMap| file(path, &headers)));
     }
     router

@@ -81,6 +81,9 @@ pub(super) async fn sign_out(
     {
         tracing::warn!(event = "sign_out_not_kept", %error);
     }
+    if let Err(error) = app.engine().push().remove_client(client.id()).await {
+        tracing::warn!(event = "push_not_ended", %error);
+    }
     // The revocation is written to disk.
     let revoked = tokio::task::spawn_blocking(move || access.sign_out(&headers)).await;
     match revoked {

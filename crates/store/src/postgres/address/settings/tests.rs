@@ -142,6 +142,19 @@ fn the_url_counts_before_a_service_and_that_before_the_variables() {
     assert!(refused("postgres://?service=plans&servicefile=/nowhere/at/all").contains("cannot be read"));
 }
 
+/// As in libpq they would choose how to sign in, and whose socket it is.
+#[test]
+fn a_variable_that_cannot_be_followed_is_refused() {
+    for (name, words) in [("PGREQUIREAUTH", "channel_binding=require"), ("PGREQUIREPEER", "the owner of a socket")] {
+        let read = |value| ConnectionSettings::read("postgres://h/p", &environment(&[(name, value)])).map(drop);
+        let Err(error) = read("s3cret") else { panic!("{name} is passed over") };
+        assert!(error.0.contains(name) && error.0.contains(words) && !error.0.contains("s3cret"), "{}", error.0);
+        assert_eq!(read(""), Ok(()), "an empty variable counts as not set");
+    }
+    let ignored = environment(&[("PGSSLCOMPRESSION", "1")]);
+    assert!(ConnectionSettings::read("postgres://h/p", &ignored).is_ok());
+}
+
 #[test]
 fn the_name_has_no_secret() {
     let settings = read("postgres://ada:s3cret@[::1]:5433,db-a/plans");

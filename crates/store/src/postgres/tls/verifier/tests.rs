@@ -1,12 +1,14 @@
 //! The certificates in `fixtures` were made by `openssl` 3.0 and are valid until the year 2126. `ca.pem` signed all but
-//! `self_signed.pem`.
+//! `self_signed.pem` and `listed.pem`; that one is signed by `listing_ca.pem`, whose list `revoked.crl.pem` is valid until 2031.
 
 use std::time::Duration;
 
 use rustls::RootCertStore;
 use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateRevocationListDer;
 use rustls::pki_types::pem::PemObject as _;
 
+use super::super::files;
 use super::*;
 
 const CA: &str = include_str!("../fixtures/ca.pem");
@@ -15,9 +17,14 @@ const NAMES: &str = include_str!("../fixtures/names.pem");
 const COMMON_NAME: &str = include_str!("../fixtures/common_name.pem");
 const VERSION_1: &str = include_str!("../fixtures/version_1.pem");
 const AUTHORITY_AS_SERVER: &str = include_str!("../fixtures/authority_as_server.pem");
+const LISTING_CA: &str = include_str!("../fixtures/listing_ca.pem");
+const LISTED: &str = include_str!("../fixtures/listed.pem");
+const REVOKED: &str = include_str!("../fixtures/revoked.crl.pem");
 
 /// In the year 2030.
 const THEN: u64 = 1_900_000_000;
+/// In the year 2033.
+const AFTER_THE_LIST: u64 = 2_000_000_000;
 /// In the year 2191.
 const TOO_LATE: u64 = 7_000_000_000;
 /// In the year 2017.
@@ -28,10 +35,21 @@ fn certificate(pem: &str) -> CertificateDer<'static> {
 }
 
 fn judge(shown: &str, root: &str, host: Option<&str>, second: u64) -> Result<(), String> {
+    judge_with_list(shown, root, None, host, second)
+}
+
+fn judge_with_list(
+    shown: &str,
+    root: &str,
+    revoked: Option<&str>,
+    host: Option<&str>,
+    second: u64,
+) -> Result<(), String> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut store = RootCertStore::empty();
     store.add(certificate(root)).unwrap();
-    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider)).build().unwrap();
+    let revoked = revoked.map(|pem| CertificateRevocationListDer::from_pem_slice(pem.as_bytes()).unwrap());
+    let chains = files::chains(store, revoked.into_iter().collect(), &provider).unwrap();
     let trusted = Trusted { chains, roots: vec![certificate(root)], origin: "root.crt".to_owned() };
     let checks = match host {
         Some(host) => Checks::ChainAndName(trusted, host.to_owned()),
@@ -82,6 +100,16 @@ fn what_libpq_refuses_is_refused_in_words() {
         let reason = judge(shown, root, host, second).unwrap_err();
         assert!(reason.contains(words), "{reason}");
     }
+}
+
+#[test]
+fn a_list_of_revoked_certificates_counts_until_it_expires() {
+    let judged = |root, second| judge_with_list(LISTED, root, Some(REVOKED), Some("db.example.org"), second);
+    assert_eq!(judged(LISTING_CA, THEN), Ok(()));
+    let reason = judged(LISTING_CA, AFTER_THE_LIST).unwrap_err();
+    assert!(reason.contains("(`sslcrl`) has expired"), "{reason}");
+    let reason = judge_with_list(NAMES, CA, Some(REVOKED), None, THEN).unwrap_err();
+    assert!(reason.contains("no list of revoked certificates"), "{reason}");
 }
 
 /// Here libpq takes what is refused, so the words say what to change.

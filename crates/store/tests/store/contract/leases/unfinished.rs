@@ -104,6 +104,11 @@ pub(crate) async fn the_work_of_a_process_that_ended_is_free_at_once(store: &Sto
     let left = left(ledger.as_ref(), 2).await;
     assert!(left.iter().all(|left| left.left_by.as_ref().is_some_and(|lease| lease.owner == "gone")), "{left:?}");
     assert_eq!(owners(None, LONG).await, [("working".to_owned(), false)]);
+    // Who held a session is known until the lease is released.
+    assert_eq!(owners(Some(&nth_session(1)), LONG).await, [("gone".to_owned(), false)]);
+    let lease = left.iter().find_map(|left| left.left_by.clone().filter(|lease| lease.session == nth_session(1)));
+    ledger.release_lease(&lease.expect("its lease")).await.unwrap();
+    assert!(owners(Some(&nth_session(1)), LONG).await.is_empty());
     assert!(ledger.acquire_lease(&nth_session(1), "next", LONG).await.unwrap().is_some());
 }
 
@@ -124,8 +129,13 @@ pub(crate) async fn a_lease_that_lasts_too_long_is_shortened(store: &Store) {
 
 /// Asks for permission, which this turn waits for.
 async fn ask_for_permission(engine: &Engine, session: &SessionIdentity, request: &str) {
-    let call =
-        CallToPermit { tool: "a".to_owned(), arguments: json!({ "b": 1 }), reason: "a rule".to_owned(), always: None };
+    let call = CallToPermit {
+        tool: "a".to_owned(),
+        arguments: json!({ "b": 1 }),
+        reason: "a rule".to_owned(),
+        paths: Vec::new(),
+        always: None,
+    };
     let subject = AskSubject::Permission(call);
     engine.submit(session, &agent(), note(request, vec![replied("", 1)])).await.unwrap();
     engine.submit(session, &agent(), ask(request, 1, subject)).await.unwrap();
