@@ -280,6 +280,26 @@ fn a_run_of_a_goal_moves_from_task_to_task_and_ends_with_the_last() {
 }
 
 #[test]
+fn a_run_that_is_interrupted_after_its_task_was_done_stands_at_the_next_one() {
+    let mut world = World::new();
+    let goal = world.goal("No warnings");
+    let (first, second) = (world.task("The first", Some(&goal)), world.task("The second", Some(&goal)));
+    let run = world.run(StartTarget::Goal(goal));
+    let turn = world.begin_tick(&run.context).unwrap();
+    let done = AutoCommand::ChangeTask { task: first, status: TaskStatus::Done, note: None };
+    world.agent(auto(done)).unwrap();
+    let events = world.end_turn(turn, vec![], TurnEnd::Interrupted).unwrap();
+    assert_eq!(names(&events), ["turn_ended", "run_ticked", "run_interrupted", "run_moved"]);
+    let now = world.auto().run(run.id()).unwrap().clone();
+    assert_eq!(now.context.task_id(), &second);
+    assert!(matches!(now.state, RunState::Interrupted { .. }));
+    // It moves no further by itself, and a person lets it continue there.
+    assert_eq!(world.begin_tick(&now.context), Err(RefusalCode::WrongStatus));
+    world.person(auto(AutoCommand::Resume { run: run.id().clone(), driver: "there".to_owned() })).unwrap();
+    world.tick(run.id(), "Working.");
+}
+
+#[test]
 fn a_run_ends_as_its_task_and_its_goal_do() {
     for (status, end) in [
         (TaskStatus::Done, RunEnd::Completed),

@@ -22,9 +22,9 @@ pub(super) fn apply(written: &Written<'_>) -> Kept {
             }
             belongs(context, written.after)
         }
-        Event::Auto(
-            AutoEvent::RunTicked { run, .. } | AutoEvent::RunMoved { run, .. } | AutoEvent::RunPaused { run, .. },
-        ) => runs(run, written.before),
+        Event::Auto(AutoEvent::RunTicked { run, .. } | AutoEvent::RunPaused { run, .. }) => runs(run, written.before),
+        // A run that was interrupted in the last turn of its task stands at the next one.
+        Event::Auto(AutoEvent::RunMoved { run, .. }) => is_open(run, written.before),
         Event::Turn { event: TurnEvent::Begun { purpose: Purpose::Run(context), .. }, .. } => {
             belongs(context, written.before)?;
             runs(&context.run_id, written.before)
@@ -55,6 +55,11 @@ fn belongs(context: &AutoExecutionContext, snapshot: &Snapshot) -> Kept {
 fn runs(run: &RunId, before: &Snapshot) -> Kept {
     let run = state(before)?.run(run).ok_or("there is no such run")?;
     if run.is_running() { Ok(()) } else { Err(format!("run {} is {}", run.number, run.state.name())) }
+}
+
+fn is_open(run: &RunId, before: &Snapshot) -> Kept {
+    let run = state(before)?.run(run).ok_or("there is no such run")?;
+    if run.is_open() { Ok(()) } else { Err(format!("run {} is {}", run.number, run.state.name())) }
 }
 
 fn remembered(written: &Written<'_>, event: &MemoryEvent) -> Kept {
