@@ -6849,8 +6849,8 @@ export interface components {
          * @example {
          *       "endpoint": "https://push.example.org/send/5f0c1d2e",
          *       "keys": {
-         *         "auth": "BTBZMqHH6r4Tts7J_aSIgg",
-         *         "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+         *         "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+         *         "auth": "BTBZMqHH6r4Tts7J_aSIgg"
          *       }
          *     }
          */
