@@ -32,7 +32,7 @@ pub(crate) fn print(
     print_all(name, bare_name, bare, &[(our_name, ours)])
 }
 
-/// The same for several things that have one limit.
+/// Prints the times of several things that have one limit.
 pub(crate) fn print_all(
     name: &'static str,
     bare_name: &str,

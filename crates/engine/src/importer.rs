@@ -53,7 +53,7 @@ pub enum ImportRun {
 pub struct ImportRequest<'a> {
     pub session: &'a SessionIdentity,
     pub by: &'a Actor,
-    /// The same for the same thing of the other program.
+    /// One thing of the other program always has one id, so that it is imported once.
     pub id: RequestId,
     /// When it happened there; now if absent.
     pub at: Option<Timestamp>,

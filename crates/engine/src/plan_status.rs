@@ -58,7 +58,7 @@ pub fn short_status(plan: &Plan) -> String {
     }
 }
 
-/// The same as the session of the plan stands: while its turn asks a person something, it waits for the answer.
+/// One line about the plan as its session stands: while its turn asks a person something, the plan waits for the answer.
 pub fn short_status_in(plan: &Plan, session: &Session) -> String {
     let is_executing = plan.status == PlanStatus::Executing;
     match WaitingAsk::about(session, plan).filter(|_| is_executing) {

@@ -85,8 +85,8 @@ pub(crate) async fn separate_until_enrolled(
     unlock(&context.engine, &context.person, named).await.map(Some)
 }
 
-/// The same for one who enrols an approver. The first one is enrolled at any terminal where the system says nothing about processes and no
-/// agent runs.
+/// The key of the person who enrols an approver, where a signature is needed. The first approver is enrolled at any terminal where
+/// the system says nothing about processes and no agent runs.
 pub(crate) async fn enroller(context: &Context, named: Option<&str>) -> Result<Option<UnlockedKey>, Failure> {
     let approvals = context.engine.approvals();
     if approvals.state().await?.approvers.is_empty() {

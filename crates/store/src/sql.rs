@@ -187,7 +187,7 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     const LOCK_ROW: &'static str;
     /// The database's clock, as `lease.expires_at` has it.
     const NOW: &'static str;
-    /// The same clock in microseconds.
+    /// The database's clock in microseconds.
     const NOW_MICROS: &'static str;
     /// The `lease.expires_at` of a lease that was given back.
     const ENDED: &'static str;

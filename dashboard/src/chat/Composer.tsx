@@ -21,7 +21,7 @@ import { completeMention, mentionAt, mentionPieces } from "./mentions";
 const OFFERED = 8;
 
 /** The largest message that the server takes, in bytes. */
-const MOST = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 export interface Suggestion {
   text: string;
@@ -70,7 +70,7 @@ export function Composer({ conversation, working, suggestion }: { conversation: 
   }, [text]);
 
   const ask = useSessionAsk(session);
-  const tooLong = text.length > MOST / 4 && new TextEncoder().encode(text).length > MOST;
+  const tooLong = text.length > MAX_BYTES / 4 && new TextEncoder().encode(text).length > MAX_BYTES;
   const send = () => {
     const words = text.trim();
     if (words === "" || tooLong) return;

@@ -43,7 +43,7 @@ export type SendOutcome =
 /** Waits between attempts, in milliseconds. */
 const WAITS = [300, 1_000, 2_000, 4_000, 8_000, 15_000];
 const PING_EVERY = 20_000;
-const SILENCE = 45_000;
+const SILENCE_TIMEOUT_MS = 45_000;
 
 export class Connection {
   #state: ConnectionState = { phase: "stopped", lastHeard: undefined, retryAt: undefined };
@@ -172,7 +172,7 @@ export class Connection {
   }
 
   #ping(): void {
-    if (this.now() - (this.#state.lastHeard ?? 0) > SILENCE) {
+    if (this.now() - (this.#state.lastHeard ?? 0) > SILENCE_TIMEOUT_MS) {
       const socket = this.#socket;
       this.#socket = undefined;
       clearInterval(this.#pings);

@@ -15,7 +15,7 @@ declare global {
 }
 
 /** How long an answer counts as one to a request that comes later, in milliseconds. */
-const KEPT = 5_000;
+const MAX_AGE_MS = 5_000;
 
 /** The answer to a request that was sent already; each is given once. */
 export function takeEarlyAnswer(path: string): Promise<Response> | undefined {
@@ -30,7 +30,7 @@ export function takeEarlySocket(): SocketLike | undefined {
   const early = window.planwrightEarly;
   if (early === undefined || early.socket.readyState > WebSocket.OPEN) return undefined;
   const { socket, frames, answers } = early;
-  setTimeout(() => answers.clear(), KEPT);
+  setTimeout(() => answers.clear(), MAX_AGE_MS);
   window.planwrightEarly = { ...early, frames: [] };
   return new AdoptedSocket(socket, frames, () => answers.clear());
 }

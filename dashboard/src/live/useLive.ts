@@ -8,7 +8,7 @@ import { Invalidator } from "./news";
 import type { SessionId } from "../session/id";
 
 /** The sessions whose conversation is kept after one leaves them. */
-const KEPT = 12;
+const MAX_CONVERSATIONS = 12;
 const conversations = new Map<SessionId, Conversation>();
 
 export function conversationOf(session: SessionId): Conversation {
@@ -16,7 +16,7 @@ export function conversationOf(session: SessionId): Conversation {
   conversations.delete(session);
   conversations.set(session, found);
   for (const oldest of conversations.keys()) {
-    if (conversations.size <= KEPT) break;
+    if (conversations.size <= MAX_CONVERSATIONS) break;
     conversations.delete(oldest);
   }
   return found;

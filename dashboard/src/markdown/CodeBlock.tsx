@@ -82,7 +82,7 @@ type Highlight = (code: string, language: string) => Root | undefined;
 let loading: Promise<Highlight> | undefined;
 
 /** Code that was coloured before keeps its colours when it is shown again. */
-const KEPT = 200;
+const MAX_CACHED = 200;
 const coloured = new Map<string, Root>();
 
 /** The colours come later than the text, when the browser has time: text that is scrolled into view is there at once. */
@@ -102,7 +102,7 @@ function useHighlight(code: string, language: string | undefined): Root | undefi
           if (!root) return;
           coloured.set(key, root);
           for (const oldest of coloured.keys()) {
-            if (coloured.size <= KEPT) break;
+            if (coloured.size <= MAX_CACHED) break;
             coloured.delete(oldest);
           }
           redraw((n) => n + 1);

@@ -7,7 +7,7 @@ const extensions = [gfm()];
 const mdastExtensions = [gfmFromMarkdown()];
 
 /** How many texts are kept parsed: a message that is scrolled into view again is not parsed again. */
-const KEPT = 300;
+const MAX_CACHED = 300;
 const parsed = new Map<string, Root>();
 
 export function parse(text: string): Root {
@@ -16,7 +16,7 @@ export function parse(text: string): Root {
   const root = parseOnce(text);
   parsed.set(text, root);
   for (const oldest of parsed.keys()) {
-    if (parsed.size <= KEPT) break;
+    if (parsed.size <= MAX_CACHED) break;
     parsed.delete(oldest);
   }
   return root;

@@ -5,7 +5,7 @@ export interface Line {
 }
 
 /** Beyond this the texts are shown one after the other. */
-const MOST = 1_500;
+const MAX_LINES = 1_500;
 
 export function diffLines(before: string, after: string): Line[] {
   const old = splitLines(before);
@@ -23,7 +23,7 @@ export function diffLines(before: string, after: string): Line[] {
 function compare(old: readonly string[], now: readonly string[]): Line[] {
   const removed = (text: string): Line => ({ mark: "removed", text });
   const added = (text: string): Line => ({ mark: "added", text });
-  if (old.length * now.length > MOST * MOST) return [...old.map(removed), ...now.map(added)];
+  if (old.length * now.length > MAX_LINES * MAX_LINES) return [...old.map(removed), ...now.map(added)];
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
   const length = (i: number, j: number) => lengths[i * width + j] ?? 0;

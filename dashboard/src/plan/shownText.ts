@@ -2,14 +2,14 @@ import { useSyncExternalStore } from "react";
 
 /** The texts of plans that were on this tab's screen, by digest. A plan is approved only after its text was. */
 const KEY = "planwright.shown";
-const KEPT = 100;
+const MAX_KEPT = 100;
 
 const listeners = new Set<() => void>();
 let shown: readonly string[] = read();
 
 export function markShown(digest: string): void {
   if (shown.includes(digest)) return;
-  shown = [...shown, digest].slice(-KEPT);
+  shown = [...shown, digest].slice(-MAX_KEPT);
   try {
     sessionStorage.setItem(KEY, JSON.stringify(shown));
   } catch {

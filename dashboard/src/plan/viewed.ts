@@ -1,6 +1,6 @@
 /** Which changes of a plan the person marked as viewed in this browser. A mark names the change, so it ends when that changes. */
 const PREFIX = "planwright.viewed.";
-const KEPT = 2_000;
+const MAX_MARKS = 2_000;
 
 export function viewedOf(planId: string): ReadonlySet<string> {
   try {
@@ -16,7 +16,7 @@ export function setViewed(planId: string, key: string, isViewed: boolean): Reado
   if (isViewed) now.add(key);
   else now.delete(key);
   try {
-    localStorage.setItem(PREFIX + planId, JSON.stringify([...now].slice(-KEPT)));
+    localStorage.setItem(PREFIX + planId, JSON.stringify([...now].slice(-MAX_MARKS)));
   } catch {
     // Without storage it is known until the page is left.
   }

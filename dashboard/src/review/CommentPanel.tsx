@@ -47,7 +47,7 @@ export function CommentPanel({ review, plan, active, onGo, open, onClose }: Comm
           <li key={comment.id} className="comment" id={`comment-${comment.id}`} data-kind={comment.kind} data-active={comment.id === active || undefined}>
             <Said comment={comment} plan={plan} onGo={onGo} />
             <div className="comment-foot">
-              {comment.state && <Fate comment={comment} plan={plan} />}
+              {comment.state && <CommentStateBadge comment={comment} plan={plan} />}
               {comment.kind !== "strike" && <IconButton icon="edit" label={t("review.edit")} onClick={() => review.edit(comment.id)} />}
               <IconButton icon="trash" label={t("review.remove")} onClick={() => review.remove(comment.id)} />
             </div>
@@ -88,7 +88,7 @@ function Round({ round, plan, active, onGo }: { round: ReviewDraft["rounds"][num
                 </blockquote>
               )}
               <div className="comment-foot">
-                {resolved ? <span className="badge" data-tone="done">{t("review.resolved")}</span> : state && <Fate comment={comment} plan={plan} />}
+                {resolved ? <span className="badge" data-tone="done">{t("review.resolved")}</span> : state && <CommentStateBadge comment={comment} plan={plan} />}
                 <Button look="quiet" busy={resolve.isPending && resolve.variables.id === id} onClick={() => resolve.mutate(comment)}>
                   {t(resolved ? "review.reopen" : "review.resolve")}
                 </Button>
@@ -132,7 +132,7 @@ function Said({ comment, plan, onGo }: { comment: ReviewComment; plan: Plan; onG
 }
 
 /** What became of the words of a comment. Whether that answers it is for the person to say. */
-function Fate({ comment, plan }: { comment: ReviewComment; plan: Plan }): ReactNode {
+function CommentStateBadge({ comment, plan }: { comment: ReviewComment; plan: Plan }): ReactNode {
   if (isTaken(plan, comment)) {
     return (
       <span className="badge" data-tone="done">

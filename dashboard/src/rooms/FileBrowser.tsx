@@ -14,7 +14,7 @@ import { say } from "../ui/toasts";
 import { RoomSection } from "./parts";
 
 /** How many entries are shown. */
-const MOST = 500;
+const MAX_FILES = 500;
 /** Larger files are offered for download and not shown. */
 const MOST_SHOWN = 256 * 1024;
 
@@ -22,7 +22,7 @@ const MOST_SHOWN = 256 * 1024;
 export function FileBrowser({ session }: { session: SessionId }): ReactNode {
   const [folder, setFolder] = useState("");
   const [open, setOpen] = useState<string>();
-  const files = useQuery(filesQuery(session, folder, MOST));
+  const files = useQuery(filesQuery(session, folder, MAX_FILES));
   const entries = inFolder(files.data?.files ?? [], folder);
   const parts = folder.split("/").filter((part) => part !== "");
   return (
@@ -62,7 +62,7 @@ export function FileBrowser({ session }: { session: SessionId }): ReactNode {
           </li>
         ))}
       </ul>
-      {files.data?.truncated === true && <p className="secondary">{t("files.more", { count: MOST })}</p>}
+      {files.data?.truncated === true && <p className="secondary">{t("files.more", { count: MAX_FILES })}</p>}
     </RoomSection>
   );
 }

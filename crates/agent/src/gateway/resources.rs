@@ -106,7 +106,7 @@ impl Gateway {
         answer.map(|answer| answer.value)
     }
 
-    /// The same without an entry in the journal.
+    /// Runs the call without an entry in the journal.
     pub(super) async fn run_unrecorded(
         &self,
         session: &SessionIdentity,

@@ -418,7 +418,7 @@ pub(super) fn description(tool: PlanTool, agents: &AgentRegistry) -> String {
     text(tool).replace("{agents}", &agents.names()).replace("{then}", "")
 }
 
-/// The same for the agent of another program, which waits itself.
+/// The description for the agent of another program, which waits for the decision itself.
 pub(super) fn external_description(tool: PlanTool, agents: &AgentRegistry) -> String {
     text(tool).replace("{agents}", &agents.names()).replace("{then}", " Then call plan_await_decision.")
 }

@@ -42,7 +42,7 @@ pub struct Approver {
     pub name: String,
     pub key: ApproverKey,
     pub sealed: SealedKey,
-    /// The same key, sealed with the recovery code. Absent in records of earlier versions.
+    /// The approver's key, sealed with the recovery code. Absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<SealedKey>,
     pub enrolled_at: Timestamp,

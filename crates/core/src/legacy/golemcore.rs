@@ -34,7 +34,7 @@ pub struct GolemSession {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GolemTurn {
-    /// The same whenever the conversation is read.
+    /// Stays as it is whenever the conversation is read again.
     pub id: String,
     pub at: Timestamp,
     pub turn: ImportedTurn,

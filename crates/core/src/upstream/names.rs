@@ -73,7 +73,7 @@ impl fmt::Display for ServerName {
 pub const READ_RESOURCE: &str = "read_resource";
 /// Stands for the tool in rules and in the journal where a prompt of a server is read.
 pub const READ_PROMPT: &str = "read_prompt";
-/// The same where an argument of a prompt or of an address is completed.
+/// Stands for the tool in rules and in the journal where an argument of a prompt or of an address is completed.
 pub const COMPLETE_ARGUMENT: &str = "complete_argument";
 const OWN_TOOLS: [&str; 3] = [READ_RESOURCE, READ_PROMPT, COMPLETE_ARGUMENT];
 

@@ -70,7 +70,7 @@ impl Memories {
         Ok(find(self.offers(session).await?, session, reference)?)
     }
 
-    /// The same, of what the reader of this chain is offered.
+    /// An offer to the reader of this chain, by its id or a unique piece of it.
     pub async fn find_offer_in(&self, chain: &ScopeChain, reference: &str) -> LedgerResult<MemoryOffer> {
         Ok(find(self.offers_in(chain).await?, chain.session(), reference)?)
     }

@@ -40,7 +40,7 @@ impl HttpTarget {
         self.outcome(self.post_for_status(fill).await?)
     }
 
-    /// The same, where a status means something of its own.
+    /// Posts, and returns the status for a channel to which a status means something of its own.
     pub(super) async fn post_for_status(
         &self,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder + Send,

@@ -199,7 +199,7 @@ pub(crate) fn next(plan: &Plan, standing: SessionPlan, activity: Option<&Activit
     next_of(choices(plan, activity), plan, standing, activity, invocation)
 }
 
-/// The same with choices that are known.
+/// What a person can do with the plan now, of choices that are known.
 pub(crate) fn next_of(
     choices: Choices,
     plan: &Plan,

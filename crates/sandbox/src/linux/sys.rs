@@ -201,7 +201,7 @@ pub(super) fn write_file(path: &CStr, bytes: &[u8]) -> Result<()> {
     write_file_in(libc::AT_FDCWD, path, bytes)
 }
 
-/// The same for a file in an open folder.
+/// Writes a small file in an open folder in one piece.
 pub(super) fn write_file_in(folder: RawFd, name: &CStr, bytes: &[u8]) -> Result<()> {
     // SAFETY: the string ends in NUL.
     let file = checked(unsafe { libc::openat(folder, name.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) })?;

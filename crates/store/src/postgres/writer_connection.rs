@@ -10,7 +10,7 @@ use super::statement::{self, FixedStatement, Parameter, StatementMode};
 use super::target::Target;
 
 /// How long a job is tried again whose session another transaction holds, unless the database's owner chose a time.
-const DEFAULT_PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The settings of a writer, each with a condition on the value it has. A transaction waits only a little for a row that
 /// another one holds: busy sessions are left out of a batch, and the rare rest is tried again apart from the others. A writer
@@ -190,9 +190,9 @@ async fn lock_patience(client: &Client) -> Result<Duration, DatabaseError> {
     match statement::query(client, sql, &[]).await.map_err(DatabaseError::from) {
         Ok(rows) => {
             let chosen = rows.first().and_then(|row| row.try_get::<_, &str>(0).ok()?.parse::<u64>().ok());
-            Ok(chosen.filter(|millis| *millis > 0).map_or(DEFAULT_PATIENCE, Duration::from_millis))
+            Ok(chosen.filter(|millis| *millis > 0).map_or(DEFAULT_TIMEOUT, Duration::from_millis))
         }
         Err(error) if error.retry_policy() == RetryPolicy::Reconnect => Err(error),
-        Err(_) => Ok(DEFAULT_PATIENCE),
+        Err(_) => Ok(DEFAULT_TIMEOUT),
     }
 }

@@ -132,7 +132,7 @@ impl IntoResponse for ApiProblem {
 }
 
 impl ApiProblem {
-    /// The same as an error of JSON-RPC, for clients of MCP. The problem is its `data`. Which request it answers is not known
+    /// The problem as an error of JSON-RPC, for clients of MCP. The problem is its `data`. Which request it answers is not known
     /// before the body is read.
     pub(crate) fn into_json_rpc(self) -> Response {
         let code = match self.parts.refusal.code {

@@ -92,7 +92,7 @@ fn is_hidden(text: &str) -> bool {
     *visible(text) != *text
 }
 
-/// The same address, with characters percent-encoded that are no part of any.
+/// The address, with characters that belong to no address percent-encoded.
 fn encoded(url: &str) -> String {
     let mut shown = String::with_capacity(url.len());
     for letter in url.chars() {

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 /// How long every client is told to wait.
 pub(crate) const CLIENT_SECONDS: u64 = 20;
-/// The same for a plan of the client's own plan mode, which waits for a person.
+/// How long a client is told to wait for a plan of its own plan mode: a person decides about it.
 pub(crate) const CLIENT_PLAN_SECONDS: u64 = 600;
 /// How long we wait. What is left is for a machine that is busy.
 pub(super) const DEADLINE: Duration = Duration::from_secs(8);
-/// The same for storing a plan and reading the decision, beside the wait for a person.
+/// How long we take to store a plan and to read the decision, beside the wait for a person.
 pub(super) const PLAN_DEADLINE: Duration = Duration::from_secs(40);
 
 /// The answer that is printed once: what was decided, or the late one at the deadline.

@@ -29,7 +29,7 @@ pub(super) enum ConfigEdit {
     },
     /// A setting of the client in a JSON file, which stays where the person has one.
     JsonDefault { file: PathBuf, path: &'static [&'static str], value: Value },
-    /// The same at the top of a TOML file.
+    /// A setting of the client at the top of a TOML file, which stays where the person has one.
     TomlDefault { file: PathBuf, key: &'static str, value: &'static str },
     /// A table of a TOML file.
     TomlTable { file: PathBuf, path: &'static [&'static str], text: String },

@@ -43,7 +43,7 @@ impl Setup {
         self.closing_line(client, HookEvent::PreToolUse, entry, file)
     }
 
-    /// The same for a plan of the client's own plan mode.
+    /// The hook that takes in a plan of the client's own plan mode, in a shell that denies it if the program fails.
     pub(super) fn native_plan_line(&self, client: ClientName, entry: &str, file: &Path) -> String {
         self.closing_line(client, HookEvent::NativePlan, entry, file)
     }

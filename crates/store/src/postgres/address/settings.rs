@@ -106,7 +106,7 @@ impl ConnectionSettings {
         })
     }
 
-    /// The same database at the addresses for announcements.
+    /// The database at the addresses for announcements, if it has such.
     pub(crate) fn for_listening(&self) -> Option<Self> {
         let hosts = self.listening.clone()?;
         Some(Self { hosts, listening: None, ..self.clone() })

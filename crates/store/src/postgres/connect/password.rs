@@ -12,7 +12,7 @@ use crate::postgres::address::pass_file::{self, Looked, Wanted};
 use crate::postgres::address::settings::ConnectionSettings;
 
 /// How long what a command printed is used again. Services that give out passwords by command limit them to some minutes.
-const KEPT: Duration = Duration::from_secs(60);
+const MAX_AGE: Duration = Duration::from_secs(60);
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// It has no `Debug`, because it may have a secret in it.
@@ -79,7 +79,7 @@ impl Passwords {
         server: &ServerAddress,
     ) -> Result<String, String> {
         let mut printed = self.printed.lock().await;
-        printed.retain(|printed| printed.at.elapsed() < KEPT);
+        printed.retain(|printed| printed.at.elapsed() < MAX_AGE);
         if let Some(found) = printed.iter().find(|printed| printed.server == *server) {
             return Ok(found.password.clone());
         }
