@@ -1,6 +1,8 @@
 //! A person and an agent on one machine: each has a terminal of its own, both are the same user, and the agent's program has
 //! started `planwright mcp`.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use planwright_core::approval::Require;
@@ -398,15 +400,13 @@ pub(crate) struct Service {
     child: std::process::Child,
     started: u64,
     jobs: PathBuf,
+    /// The names of jobs; an empty one ends the service.
+    queue: File,
 }
 
-const SERVICE: &str = r#"while [ -d "$1" ]; do
-  for job in "$1"/*.job; do
-    [ -e "$job" ] || { sleep 0.02; continue; }
-    mv "$job" "$job.begun"
-    sh "$job.begun" > "$job.out" 2>&1
-    mv "$job.begun" "$job.done"
-  done
+const SERVICE: &str = r#"while read -r job < "$1/queue" && [ -n "$job" ]; do
+  sh "$1/$job" > "$1/$job.out" 2>&1
+  mv "$1/$job" "$1/$job.done"
 done
 "#;
 
@@ -416,12 +416,16 @@ impl Service {
         let (program, jobs) = (folder.join("service.sh"), folder.join("jobs"));
         std::fs::create_dir(&jobs).unwrap();
         std::fs::write(&program, SERVICE).unwrap();
+        let made = Command::new("mkfifo").arg(jobs.join("queue")).status().unwrap();
+        assert!(made.success());
+        // It is open for reading, too, so that a line stays in it until the service reads it.
+        let queue = File::options().read(true).write(true).open(jobs.join("queue")).unwrap();
         let mut command = Command::new("setsid");
         command.arg("--wait").args(runner).arg("sh").arg(program).arg(&jobs).current_dir(folder);
         command.env("PLANWRIGHT_DATA", folder).env_remove("PLANWRIGHT_APPROVAL_REQUIRE");
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn().unwrap();
-        Self { child, started: uptime(), jobs }
+        Self { child, started: uptime(), jobs, queue }
     }
 
     /// The process that runs the jobs, or that looks after what runs them.
@@ -431,9 +435,10 @@ impl Service {
 
     /// Has a job done, and waits for its end.
     pub(crate) fn run(&self, line: &str) -> String {
-        let file = |kind: &str| self.jobs.join(format!("one.{kind}"));
-        std::fs::write(file("new"), format!("{line}\n")).unwrap();
-        std::fs::rename(file("new"), file("job")).unwrap();
+        let file = |name: &str| self.jobs.join(name);
+        let _ = std::fs::remove_file(file("job.done"));
+        std::fs::write(file("job"), format!("{line}\n")).unwrap();
+        (&self.queue).write_all(b"job\n").unwrap();
         until(|| file("job.done").exists().then_some(())).expect("the job never ended");
         std::fs::read_to_string(file("job.out")).unwrap()
     }
@@ -441,7 +446,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.jobs);
+        let _ = self.queue.write_all(b"\n");
         let _ = self.child.wait();
     }
 }
