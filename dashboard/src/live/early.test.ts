@@ -8,7 +8,7 @@ import { takeEarlyAnswer, takeEarlySocket } from "./early";
 class FakeSocket {
   readyState = 1;
   onopen: (() => void) | null = null;
-  onmessage: ((event: { data: string }) => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
   onclose: ((event: { code: number }) => void) | null = null;
   sent: string[] = [];
   send(text: string): void {
