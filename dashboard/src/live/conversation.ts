@@ -1,5 +1,5 @@
 import { newId } from "../api/newId";
-import { request } from "../api/client";
+import { NoAnswer, request } from "../api/client";
 import { fetchSession } from "../api/queries";
 import type { Answer, MessagePage } from "../api/types";
 import { sessionQuery, type SessionId } from "../session/id";
@@ -35,6 +35,8 @@ export interface ConversationState {
 const PAGE = 64;
 /** How many entries before the newest are read again, so that the turn under way is known from its beginning. */
 const BEHIND = 60;
+/** The wait before a conversation is asked for again that the server did not answer for, in milliseconds. */
+const RETRY_WAIT = 2_000;
 
 /** One session's conversation. Nothing of another session ever gets into it: every input names its session. */
 export class Conversation {
@@ -60,6 +62,7 @@ export class Conversation {
   /** The newest entry when it was read first. What is told up to there is in every answer that is read after it. */
   #readUpTo = 0;
   #rereading: ReturnType<typeof setTimeout> | undefined;
+  #retrying: ReturnType<typeof setTimeout> | undefined;
   #onNews = new Set<(news: SessionNews) => void>();
 
   constructor(
@@ -95,8 +98,11 @@ export class Conversation {
   enter(): () => void {
     const visit = (this.#visit += 1);
     void this.#load(visit);
+    const quiet = this.connection.watch(() => this.#retryWhenConnected());
     return () => {
       this.#visit += 1;
+      quiet();
+      clearTimeout(this.#retrying);
       this.#leave?.();
       this.#leave = undefined;
       clearTimeout(this.#rereading);
@@ -118,11 +124,22 @@ export class Conversation {
       await this.#readNewest();
       this.#set({ status: "ready", error: undefined });
     } catch (error) {
+      if (visit !== this.#visit) return;
       this.#set(this.#state.status === "ready" ? { error } : { status: "failed", error });
+      this.#retryWhenConnected();
     }
   }
 
+  /** What got no answer is asked again by itself while there is a connection, and when there is one again. */
+  #retryWhenConnected(): void {
+    const { status, error } = this.#state;
+    if (status !== "failed" || !(error instanceof NoAnswer) || this.connection.state.phase !== "open") return;
+    clearTimeout(this.#retrying);
+    this.#retrying = setTimeout(() => this.retry(), RETRY_WAIT);
+  }
+
   retry(): void {
+    clearTimeout(this.#retrying);
     this.#set({ status: "loading", error: undefined });
     void this.#load(this.#visit);
   }
