@@ -249,11 +249,11 @@ impl GatewayClient<'_> {
             let RequestTarget { server, own } = of;
             match (tool.as_str(), &server) {
                 (RESOURCES_READ, Some(server)) => {
-                    gateway.read_resource(&session, &by, (server, &own), permitted, &events).await
+                    gateway.read_resource(&session, &by, (server, own.as_str()), permitted, &events).await
                 }
                 (PROMPTS_GET, Some(server)) => {
                     let given = arguments.get("arguments").and_then(Value::as_object);
-                    gateway.get_prompt(&session, &by, (server, &own), given, permitted, &events).await
+                    gateway.get_prompt(&session, &by, (server, own.as_str()), given, permitted, &events).await
                 }
                 _ => gateway.call(&session, &by, &tool, arguments, permitted, &events).await,
             }
