@@ -154,7 +154,7 @@ pub fn decide_gateway(options: GatewayOptions, work: GatewayWork<'_>, call: &Gat
     }
     // A person decides about a recorded call, as the rule wants it.
     let is_recorded = options.writes == GatewayWrites::Recorded && work.style.is_some();
-    if call.rule() == Some(Permission::Ask) && !is_recorded {
+    if call.permission.by_rule() == Some(Permission::Ask) && !is_recorded {
         return GatewayDecision::Ask;
     }
     match options.writes {
