@@ -93,8 +93,12 @@ def conformance(stage, seen):
             for scenario in names:
                 url = f"http://localhost:{proxy.port}/mcp/conformance-1"
                 line = f"conformance server --url {url} --scenario {scenario} --spec-version {revision}"
-                code, output = stage.program(line, SCENARIO_SECONDS)
-                wrong, counts = failed_checks(output), re.search(r"Passed: (\d+)/(\d+)", output)
+                # On a busy machine an answer may come too late; what fails counts when it fails again.
+                for _ in range(2):
+                    code, output = stage.program(line, SCENARIO_SECONDS)
+                    wrong, counts = failed_checks(output), re.search(r"Passed: (\d+)/(\d+)", output)
+                    if counts and not wrong:
+                        break
                 seen.that(f"{scenario} ({revision})", not wrong and counts, "" if not wrong else f"{code}: {wrong}")
                 if counts and scenario in scored:
                     passed, total = passed + int(counts[1]), total + int(counts[2])
