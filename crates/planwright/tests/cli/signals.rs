@@ -28,8 +28,9 @@ impl Unread {
         let (stderr, mut full) = UnixStream::pair().unwrap();
         full.set_nonblocking(true).unwrap();
         let filled = loop {
-            if let Err(error) = full.write(&[b' '; 1024]) {
-                break error;
+            match full.write(&[b' '; 1024]) {
+                Ok(written) => assert!(written > 0),
+                Err(error) => break error,
             }
         };
         assert_eq!(filled.kind(), ErrorKind::WouldBlock);
