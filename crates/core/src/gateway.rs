@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::gate::ToolEffect;
 use crate::ids::{PlanId, StepId};
-use crate::permission::{Permission, PermissionOutcome, PermissionReason};
+use crate::permission::{Permission, PermissionOutcome};
 use crate::plan::content::{CallRunner, PlanContent};
 use crate::plan::digest::is_same;
 use crate::plan::execution::StepStatus;
@@ -123,25 +123,9 @@ impl GatewayOptions {
 }
 
 impl GatewayCall<'_> {
-    /// What a rule of the person says, if one decides.
-    fn rule(&self) -> Option<Permission> {
-        match self.permission.reason {
-            PermissionReason::Rule { .. } | PermissionReason::StoredRule { .. } => Some(self.permission.permission),
-            PermissionReason::UnreadableCommand { .. }
-            | PermissionReason::RecordedCall
-            | PermissionReason::PlanCommand
-            | PermissionReason::PlanNeed
-            | PermissionReason::PlanChange
-            | PermissionReason::Reading
-            | PermissionReason::OwnFolder
-            | PermissionReason::GuardedFile { .. }
-            | PermissionReason::NotCovered => None,
-        }
-    }
-
     /// Why it runs without an approval: a rule allows it, or it only reads and no rule says otherwise.
     fn needs_nobody(&self) -> Option<GatewayReason> {
-        match self.rule() {
+        match self.permission.by_rule() {
             Some(permission) => (permission == Permission::Allow).then_some(GatewayReason::Rule),
             None => (self.effect == ToolEffect::ReadsOnly).then_some(GatewayReason::Reads),
         }
@@ -170,7 +154,7 @@ pub fn decide_gateway(options: GatewayOptions, work: GatewayWork<'_>, call: &Gat
     }
     // A person decides about a recorded call, as the rule wants it.
     let is_recorded = options.writes == GatewayWrites::Recorded && work.style.is_some();
-    if call.rule() == Some(Permission::Ask) && !is_recorded {
+    if call.permission.by_rule() == Some(Permission::Ask) && !is_recorded {
         return GatewayDecision::Ask;
     }
     match options.writes {

@@ -132,6 +132,24 @@ pub enum PermissionReason {
     NotCovered,
 }
 
+impl PermissionOutcome {
+    /// What a rule of the person says, if one decides.
+    pub const fn by_rule(&self) -> Option<Permission> {
+        match self.reason {
+            PermissionReason::Rule { .. } | PermissionReason::StoredRule { .. } => Some(self.permission),
+            PermissionReason::UnreadableCommand { .. }
+            | PermissionReason::RecordedCall
+            | PermissionReason::PlanCommand
+            | PermissionReason::PlanNeed
+            | PermissionReason::PlanChange
+            | PermissionReason::Reading
+            | PermissionReason::OwnFolder
+            | PermissionReason::GuardedFile { .. }
+            | PermissionReason::NotCovered => None,
+        }
+    }
+}
+
 impl PermissionReason {
     /// Whether the approval of the plan is what allows the call.
     pub const fn is_plan_cover(&self) -> bool {

@@ -40,8 +40,10 @@ pub use approved_call::{KnownTools, why_not_made};
 pub use arguments::argument_problems;
 pub use difference::{ChangedTool, ToolDifference};
 pub use look_alikes::{KnownServer, look_alikes};
-pub use names::{COMPLETE_ARGUMENT, MAX_TOOL_NAME, READ_PROMPT, READ_RESOURCE, ServerName, offered_names};
-pub use reach::{ProgramReach, ServerReach, reach_digest};
+pub use names::{
+    COMPLETE_ARGUMENT, MAX_TOOL_NAME, READ_PROMPT, READ_RESOURCE, SUBSCRIBE_RESOURCE, ServerName, offered_names,
+};
+pub use reach::{AddressReach, ProgramReach, ServerReach, reach_digest};
 pub use similar::{check_tool_name, no_such, no_such_tool};
 
 /// A tool as its server describes it. Everything here is pinned.

@@ -25,6 +25,11 @@ use self::writer::LogWriter;
 /// How long the end of the program waits for a log that takes its lines slowly.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// These parts of rmcp log the whole address of an upstream server with each failure, and its query may be a secret. Planwright logs
+/// the failure itself, in words.
+const WITHOUT_ADDRESSES: &str =
+    "rmcp::transport::worker=off,rmcp::transport::streamable_http_client=off,rmcp::transport::common=off";
+
 static LOG: OnceLock<LogWriter> = OnceLock::new();
 
 /// How a line of the log looks.
@@ -115,10 +120,9 @@ const fn verbose_filter(verbose: u8) -> &'static str {
 }
 
 fn filter(verbose: u8, default: &str) -> EnvFilter {
-    match std::env::var("PLANWRIGHT_LOG") {
-        Ok(given) if verbose == 0 && !given.trim().is_empty() => EnvFilter::new(given),
-        Ok(_) | Err(_) => EnvFilter::new(default),
-    }
+    let given = std::env::var("PLANWRIGHT_LOG").ok();
+    let given = given.filter(|given| verbose == 0 && !given.trim().is_empty());
+    EnvFilter::new(format!("{},{WITHOUT_ADDRESSES}", given.as_deref().unwrap_or(default)))
 }
 
 fn begin(format: LogFormat, filter: EnvFilter) {

@@ -123,6 +123,20 @@ pub(crate) fn of_sandbox(error: &SandboxError) -> String {
     }
 }
 
+/// The line of a program's last output that says what is wrong: the last one, except where a runtime prints more behind it.
+pub(crate) fn telling_line(output: &str) -> Option<&str> {
+    // npm ends with the name of a file, and says before that what is wrong.
+    let says_something = |line: &&str| !line.is_empty() && !line.contains("A complete log of this run");
+    let mut lines = output.lines().rev().map(str::trim).filter(says_something);
+    let last = lines.next()?;
+    // Node ends with its version, behind the error with its stack and its properties.
+    let is_error = |line: &&str| !line.starts_with("at ") && (line.contains("Error: ") || line.contains("Error ["));
+    match last.starts_with("Node.js v") {
+        true => Some(lines.find(is_error).unwrap_or(last)),
+        false => Some(last),
+    }
+}
+
 /// What a person should know about a program in the sandbox that failed: it may have wanted what it may not have.
 pub(crate) fn sandbox_hint(failure: &str, has_network: bool) -> Option<&'static str> {
     let has = |words: &[&str]| words.iter().any(|word| failure.contains(word));
@@ -175,6 +189,24 @@ mod tests {
             (502, "failed to answer"),
         ] {
             assert!(of_status(status).contains(words), "{status}");
+        }
+    }
+
+    #[test]
+    fn the_line_that_says_what_is_wrong_is_told() {
+        let node = "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module '/srv/none.js'\n    \
+                    at Module._load (node:internal:1) {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n";
+        for (output, line) in [
+            (node, Some("Error: Cannot find module '/srv/none.js'")),
+            ("starts\nNode.js v20.20.2\n", Some("Node.js v20.20.2")),
+            (
+                "Traceback\nModuleNotFoundError: No module named 'x'\n\n",
+                Some("ModuleNotFoundError: No module named 'x'"),
+            ),
+            ("npm error 404\nnpm error A complete log of this run can be found in: /x\n", Some("npm error 404")),
+            ("\n", None),
+        ] {
+            assert_eq!(telling_line(output), line, "{output}");
         }
     }
 

@@ -86,11 +86,7 @@ impl ServerProgram {
     }
 
     fn last_line(&self) -> Option<String> {
-        let text = self.last_output();
-        // npm ends with the name of a file, and says before that what is wrong.
-        let says_something = |line: &&str| !line.is_empty() && !line.contains("A complete log of this run");
-        let line = text.lines().rev().map(str::trim).find(says_something)?;
-        Some(line.chars().take(300).collect())
+        error_words::telling_line(&self.last_output()).map(|line| line.chars().take(300).collect())
     }
 }
 

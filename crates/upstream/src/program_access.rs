@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use planwright_core::upstream::{ProgramReach, ServerReach};
+use planwright_core::upstream::{AddressReach, ProgramReach, ServerReach};
 use planwright_sandbox::{ProgramAccess, Sandbox, SandboxLevel, may_be_shared};
 
 use crate::options::{AskedAccess, Reach, UpstreamServerOptions};
@@ -69,8 +69,11 @@ pub(crate) fn environment(has_network: bool, path: &str, configured: &[(String, 
 
 /// What a person is told about it before they accept it.
 pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> ServerReach {
-    let Some(given) = of_program(&options.reach, sandbox) else { return ServerReach::Address };
-    let Reach::Program { access, program, .. } = &options.reach else { return ServerReach::Address };
+    let (access, program) = match &options.reach {
+        Reach::Program { access, program, .. } => (access, program),
+        Reach::Http { url, written, .. } => return ServerReach::Address(describe_address(url, written)),
+    };
+    let Some(given) = of_program(&options.reach, sandbox) else { return ServerReach::default() };
     let Given { level, folder, access: given } = given;
     let texts = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
     let mut writes: Vec<PathBuf> = Vec::new();
@@ -94,6 +97,14 @@ pub(crate) fn describe(options: &UpstreamServerOptions, sandbox: &Sandbox) -> Se
         asks: (!access.is_allowed && access.needs_person()).then(|| access.describe()),
         not_enforced: sandbox.support().refusal(level),
     })
+}
+
+/// Only names: the values may be secrets.
+fn describe_address(url: &str, headers: &[(String, String)]) -> AddressReach {
+    let query = url.split('#').next().and_then(|url| url.split_once('?')).map(|(_, query)| query).unwrap_or_default();
+    // A part without a name is a value.
+    let parameters = query.split('&').filter_map(|part| part.split_once('=')).map(|(name, _)| name.to_owned());
+    AddressReach { headers: headers.iter().map(|(name, _)| name.clone()).collect(), parameters: parameters.collect() }
 }
 
 /// A person who writes a path into the command means it: a folder is written below, and a file is read. The file of the program, or
@@ -167,6 +178,14 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_card_names_what_an_address_is_sent_and_no_value() {
+        let headers = [("Authorization".to_owned(), "Bearer secret".to_owned())];
+        let told = describe_address("https://x.example/mcp?tenant=secret&secret&mode=secret#a=b", &headers);
+        assert_eq!(told.headers, ["Authorization"]);
+        assert_eq!(told.parameters, ["tenant", "mode"]);
+    }
 
     #[test]
     fn paths_of_the_command_are_given() {

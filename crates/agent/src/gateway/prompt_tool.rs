@@ -1,5 +1,5 @@
-//! Getting a prompt of an upstream server and completing an argument, as calls that only read: both carry the client's text to the
-//! server.
+//! Getting a prompt of an upstream server, completing an argument and subscribing to a resource, as calls that only read: each carries
+//! what the client says to the server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
-use planwright_core::upstream::{COMPLETE_ARGUMENT, READ_PROMPT, ServerName};
+use planwright_core::upstream::{COMPLETE_ARGUMENT, READ_PROMPT, SUBSCRIBE_RESOURCE, ServerName};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::upstream::{CompletedName, CompletionRequest, UpstreamRequest};
@@ -143,5 +143,45 @@ impl Tool for CompletionTool {
         let request = UpstreamRequest::Complete(self.request(&arguments)?);
         let completed = self.0.upstream.request(&self.0.server, request).await;
         completed.map(ToolAnswer::from).map_err(LedgerError::into_refusal)
+    }
+}
+
+/// Has a server tell of the changes of a resource.
+#[derive(Debug)]
+pub(super) struct SubscriptionTool(NamedRead);
+
+impl SubscriptionTool {
+    pub(super) fn of(upstream: &UpstreamTools, server: &ServerName) -> Option<Self> {
+        NamedRead::of(upstream, server, SUBSCRIBE_RESOURCE).map(Self)
+    }
+
+    /// The arguments of a call that subscribes to this address.
+    pub(super) fn arguments(uri: &str) -> Arguments {
+        Arguments::from_iter([("uri".to_owned(), json!(uri))])
+    }
+}
+
+#[async_trait]
+impl Tool for SubscriptionTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.0.spec
+    }
+
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::ReadsOnly
+    }
+
+    fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
+        self.0.text(arguments, "uri").map(drop)
+    }
+
+    fn time_limit(&self, _arguments: &Arguments, _usual: Duration) -> Duration {
+        self.0.longest_call
+    }
+
+    async fn call(&self, _context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
+        let request = UpstreamRequest::Subscribe { uri: self.0.text(&arguments, "uri")? };
+        let subscribed = self.0.upstream.request(&self.0.server, request).await;
+        subscribed.map(ToolAnswer::from).map_err(LedgerError::into_refusal)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use planwright_core::actor::Actor;
+use planwright_core::permission::Permission;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
@@ -12,11 +13,12 @@ use planwright_core::visible::quoted;
 use planwright_engine::upstream::{CallEventSender, ClientKey, CompletedName, CompletionRequest};
 use serde_json::{Value, json};
 
-use super::Gateway;
 use super::listed::ListedKind;
 use super::prompt_tool::{CompletionTool, PromptTool};
+use super::{Gateway, GatewayOutcome, Permitted};
+use crate::permission::denied;
 use crate::tool_schema::Arguments;
-use crate::toolbox::Tool;
+use crate::toolbox::{Tool, ToolContext};
 
 /// Completions with more text than this, in bytes, are all written down: a person types less.
 const MAX_TYPED: usize = 64;
@@ -56,28 +58,36 @@ impl CompletionCounts {
 }
 
 impl Gateway {
-    /// Gets a prompt that its server lists. `events` gets what the server says and asks meanwhile.
+    /// Gets a prompt that its server lists. `events` gets what the server says and asks meanwhile. A rule may have a person asked
+    /// before.
     pub async fn get_prompt(
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        server: &ServerName,
-        name: &str,
+        (server, name): (&ServerName, &str),
         given: Option<&Arguments>,
+        permitted: Permitted,
         events: &CallEventSender,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<GatewayOutcome, Refusal> {
         let tool = self.agent.upstream().and_then(|upstream| PromptTool::of(upstream, server));
         let tool = tool.ok_or_else(|| not_configured(server))?;
         let arguments = PromptTool::arguments(name, given);
         let checked = async {
-            self.check_denied(&tool)?;
-            self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await
+            let is_asked = self.is_asked_about(session, &tool, &arguments).await?;
+            let listed = self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await;
+            listed.map(|()| is_asked)
         };
-        if let Err(refusal) = checked.await {
-            self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
-            return Err(refusal);
+        match checked.await {
+            Ok(true) if permitted == Permitted::NotAsked => Ok(GatewayOutcome::Ask),
+            Ok(_) => {
+                let prompt = self.run_listed(session, by, &tool, arguments, permitted, events).await?;
+                Ok(GatewayOutcome::Answered(prompt.into()))
+            }
+            Err(refusal) => {
+                self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
+                Err(refusal)
+            }
         }
-        self.run_listed(session, by, &tool, arguments, events).await
     }
 
     /// Completes an argument of a prompt or template that its server lists. What a person types comes letter by letter, so not
@@ -94,7 +104,7 @@ impl Gateway {
         let tool = tool.ok_or_else(|| not_configured(server))?;
         let mut arguments = CompletionTool::arguments(request);
         let checked = async {
-            self.check_denied(&tool)?;
+            self.check_unasked(session, &tool, &arguments).await?;
             match &request.of {
                 CompletedName::Prompt(name) => {
                     self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await
@@ -117,19 +127,42 @@ impl Gateway {
             arguments.insert("times".to_owned(), json!(count));
         }
         let (events, _) = CallEventSender::new(ClientKey(0));
-        self.run_listed(session, by, &tool, arguments, &events).await
+        self.run_listed(session, by, &tool, arguments, Permitted::NotAsked, &events).await
     }
 
-    /// Refuses what a rule of the person denies.
-    fn check_denied(&self, tool: &dyn Tool) -> Result<(), Refusal> {
-        let name = &tool.spec().name;
-        match self.agent.context.denies(name, tool.effect()) {
-            true => Err(Refusal::policy_denied(format!("{} is denied by a rule.", quoted(name)))),
-            false => Ok(()),
+    /// Whether a rule has a person asked about a request for something that a server lists. The error says that a rule denies it.
+    pub(super) async fn is_asked_about(
+        &self,
+        session: &SessionIdentity,
+        tool: &dyn Tool,
+        arguments: &Arguments,
+    ) -> Result<bool, Refusal> {
+        let context = ToolContext::without_lease(session);
+        let object = Value::Object(arguments.clone());
+        let outcome = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
+        match denied(&tool.spec().name, &outcome) {
+            Some(refusal) => Err(refusal),
+            None => Ok(outcome.by_rule() == Some(Permission::Ask)),
         }
+    }
+
+    /// Refuses what a rule denies, and what a rule has a person asked about where no person is asked.
+    pub(super) async fn check_unasked(
+        &self,
+        session: &SessionIdentity,
+        tool: &dyn Tool,
+        arguments: &Arguments,
+    ) -> Result<(), Refusal> {
+        if self.is_asked_about(session, tool, arguments).await? {
+            return Err(Refusal::policy_denied(format!(
+                "A rule has a person asked about {}, and no person is asked about such a request. A rule that allows it lets it pass.",
+                quoted(&tool.spec().name)
+            )));
+        }
+        Ok(())
     }
 }
 
-fn not_configured(server: &ServerName) -> Refusal {
+pub(super) fn not_configured(server: &ServerName) -> Refusal {
     Refusal::not_found(format!("No MCP server {server} is configured."))
 }

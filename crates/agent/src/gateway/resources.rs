@@ -6,11 +6,11 @@ use planwright_core::gateway::GatewayReason;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
-use planwright_core::visible::quoted;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::upstream::{CallEventSender, ClientKey, UpstreamRequest};
 use serde_json::{Value, json};
 
+use super::prompts::not_configured;
 use super::record::MadeCall;
 use super::{Gateway, GatewayOutcome, Permitted};
 use crate::tool_schema::Arguments;
@@ -38,57 +38,38 @@ impl Gateway {
         }
     }
 
-    /// Reads a resource. One that its server lists is read at once; any other address is free text, and reading it is a call
-    /// like any other. `events` gets what the server says and asks meanwhile.
+    /// Reads a resource. One that its server lists is read at once, unless a rule has a person asked about it; any other address is
+    /// free text, and reading it is a call like any other. `events` gets what the server says and asks meanwhile.
     pub async fn read_resource(
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        server: &ServerName,
-        uri: &str,
+        (server, uri): (&ServerName, &str),
+        permitted: Permitted,
         events: &CallEventSender,
-    ) -> Result<Value, Refusal> {
-        let name = resource_tool_name(server);
-        let mut arguments = Arguments::new();
-        arguments.insert("uri".to_owned(), json!(uri));
-        if self.is_listed(server, uri).await {
-            return self.read_listed(session, by, server, arguments, events).await;
+    ) -> Result<GatewayOutcome, Refusal> {
+        let tool = self.agent.upstream().and_then(|upstream| upstream.resource_tool(server));
+        let tool = tool.ok_or_else(|| not_configured(server))?;
+        let arguments = Arguments::from_iter([("uri".to_owned(), json!(uri))]);
+        if self.is_listed(server, uri).await
+            && matches!(self.is_asked_about(session, tool.as_ref(), &arguments).await, Ok(false))
+        {
+            let contents = self.run_listed(session, by, tool.as_ref(), arguments, permitted, events).await?;
+            return Ok(GatewayOutcome::Answered(contents.into()));
         }
-        match self.call(session, by, &name, arguments.clone(), Permitted::NotAsked, events).await? {
+        let contents = match self.call(session, by, &tool.spec().name, arguments, permitted, events).await? {
             GatewayOutcome::Answered(ToolAnswer { failure: Some(failure), .. }) => {
-                Err(Refusal::new(RefusalCode::Unavailable, failure))
+                return Err(Refusal::new(RefusalCode::Unavailable, failure));
             }
-            GatewayOutcome::Answered(answer) => Ok(answer.value),
-            GatewayOutcome::Planned(planned) => Ok(as_text(uri, planned["message"].as_str().unwrap_or_default())),
+            GatewayOutcome::Answered(answer) => answer.value,
+            GatewayOutcome::Planned(planned) => as_text(uri, planned["message"].as_str().unwrap_or_default()),
             GatewayOutcome::Recorded(recorded) => match &recorded["result"] {
-                contents @ Value::Object(_) => Ok(contents.clone()),
-                result => Ok(as_text(uri, result.as_str().unwrap_or_default())),
+                contents @ Value::Object(_) => contents.clone(),
+                result => as_text(uri, result.as_str().unwrap_or_default()),
             },
-            GatewayOutcome::Ask => {
-                let refusal = Refusal::policy_denied(format!(
-                    "The address {} is not one that the server lists, and reading it takes a person's permission. Call {} to \
-                     have them asked.",
-                    quoted(uri),
-                    quoted(&name)
-                ));
-                self.record_refused(session, by, &name, &arguments, &refusal).await;
-                Err(refusal)
-            }
-        }
-    }
-
-    async fn read_listed(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        server: &ServerName,
-        arguments: Arguments,
-        events: &CallEventSender,
-    ) -> Result<Value, Refusal> {
-        let Some(tool) = self.agent.upstream().and_then(|upstream| upstream.resource_tool(server)) else {
-            return Err(Refusal::not_found(format!("No MCP server {server} is configured.")));
+            GatewayOutcome::Ask => return Ok(GatewayOutcome::Ask),
         };
-        self.run_listed(session, by, tool.as_ref(), arguments, events).await
+        Ok(GatewayOutcome::Answered(contents.into()))
     }
 
     /// Makes a request for something that the server lists, and writes it down as a call that only read.
@@ -98,9 +79,14 @@ impl Gateway {
         by: &Actor,
         tool: &dyn Tool,
         arguments: Arguments,
+        permitted: Permitted,
         events: &CallEventSender,
     ) -> Result<Value, Refusal> {
-        let made = self.listed_call(session, by, tool, &arguments);
+        let why = match permitted {
+            Permitted::NotAsked => GatewayReason::Reads,
+            Permitted::ByPerson => GatewayReason::Permitted,
+        };
+        let made = MadeCall { why, ..self.listed_call(session, by, tool, &arguments) };
         let answer = self.answer_of(&made, events).await;
         self.record_read(&made, &answer).await?;
         answer.map(|answer| answer.value)

@@ -4,14 +4,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use planwright_core::actor::Actor;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::upstream::{ResourceUpdate, UpstreamRequest};
+use planwright_engine::upstream::{CallEventSender, ClientKey, ResourceUpdate, UpstreamRequest};
 use tokio::sync::broadcast;
 
-use super::Gateway;
+use super::prompt_tool::SubscriptionTool;
+use super::prompts::not_configured;
+use super::{Gateway, Permitted};
+use crate::toolbox::Tool as _;
 
 /// How many clients subscribed to each address of each server.
 #[derive(Debug, Default)]
@@ -42,13 +47,34 @@ impl Gateway {
         self.agent.upstream()?.resource_updates()
     }
 
-    /// Only addresses that the server lists are subscribed to: any other is free text that would reach the server unasked.
-    pub async fn subscribe(&self, server: &ServerName, uri: &str) -> LedgerResult<()> {
-        if !self.is_listed(server, uri).await {
-            let message = format!("The MCP server {server} does not list a resource {}.", quoted(uri));
-            return Err(Refusal::not_found(message).into());
+    /// Only addresses that the server lists are subscribed to: any other is free text that would reach the server unasked. It is
+    /// written down like a call that reads.
+    pub async fn subscribe(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        server: &ServerName,
+        uri: &str,
+    ) -> Result<(), Refusal> {
+        let tool = self.agent.upstream().and_then(|upstream| SubscriptionTool::of(upstream, server));
+        let tool = tool.ok_or_else(|| not_configured(server))?;
+        let arguments = SubscriptionTool::arguments(uri);
+        let checked = async {
+            self.check_unasked(session, &tool, &arguments).await?;
+            match self.is_listed(server, uri).await {
+                true => Ok(()),
+                false => {
+                    let message = format!("The MCP server {server} does not list a resource {}.", quoted(uri));
+                    Err(Refusal::not_found(message))
+                }
+            }
+        };
+        if let Err(refusal) = checked.await {
+            self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
+            return Err(refusal);
         }
-        self.request(server, UpstreamRequest::Subscribe { uri: uri.to_owned() }).await?;
+        let (events, _) = CallEventSender::new(ClientKey(0));
+        self.run_listed(session, by, &tool, arguments, Permitted::NotAsked, &events).await?;
         *self.subscriptions.lock().entry((server.clone(), uri.to_owned())).or_default() += 1;
         Ok(())
     }

@@ -54,7 +54,7 @@ pub struct Budget {
     pub micros: Option<u64>,
 }
 
-/// The most turns that a run begins before a person lets it continue, where the settings give no limit.
+/// The most turns that a run begins before a person lets it continue, whatever the settings say.
 const MAX_RUN_TURNS: u32 = 1_000;
 
 impl Budget {

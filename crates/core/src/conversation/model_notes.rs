@@ -24,9 +24,6 @@ pub(crate) const NOTE_TOKENS: u32 = 72;
 
 pub(crate) const DROPPED: &str = "[Earlier messages are left out here.]";
 
-/// What [`DROPPED`] takes, with its message.
-pub(crate) const DROPPED_TOKENS: u32 = DROPPED.len() as u32 + MESSAGE_TOKENS;
-
 /// A summary is quoted line by line: whatever was read from a file or the web may be in it.
 pub(crate) fn summary(text: &str) -> ModelMessage {
     let quoted: Vec<_> = text.lines().map(|line| format!("> {line}")).collect();

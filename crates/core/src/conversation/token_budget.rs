@@ -44,6 +44,8 @@ struct Parts {
     groups: Vec<Group>,
     /// Whether something was left out, which the model is told.
     dropped: bool,
+    /// What that takes as a message.
+    notice_tokens: u32,
 }
 
 #[derive(Clone)]
@@ -77,7 +79,8 @@ impl Parts {
             Group { messages: conversation.group_messages(&range), tokens, is_newest: Some(range.start) == newest }
         });
         let summary = conversation.summary.as_ref().map(|summary| (summary.summary.clone(), summary_tokens(summary)));
-        let mut parts = Self { summary, groups: groups.collect(), dropped: false };
+        let notice_tokens = message_tokens(&notice(), counter);
+        let mut parts = Self { summary, groups: groups.collect(), dropped: false, notice_tokens };
         // What was counted when it was said may have been counted by another model's measure.
         if let Some(group) = parts.groups.iter_mut().find(|group| group.is_newest) {
             group.recount(counter);
@@ -87,7 +90,7 @@ impl Parts {
 
     fn tokens(&self) -> u32 {
         let summary = self.summary.as_ref().map_or(0, |(_, tokens)| *tokens);
-        let dropped = if self.dropped { model_notes::DROPPED_TOKENS } else { 0 };
+        let dropped = if self.dropped { self.notice_tokens } else { 0 };
         self.groups.iter().fold(summary.saturating_add(dropped), |sum, group| sum.saturating_add(group.tokens))
     }
 
@@ -191,9 +194,13 @@ impl Parts {
 
     fn messages(self) -> Vec<ModelMessage> {
         let summary = self.summary.map(|(text, _)| model_notes::summary(&text));
-        let dropped = self.dropped.then(|| ModelMessage::User { text: model_notes::DROPPED.to_owned() });
+        let dropped = self.dropped.then(notice);
         summary.into_iter().chain(dropped).chain(self.groups.into_iter().flat_map(|group| group.messages)).collect()
     }
+}
+
+fn notice() -> ModelMessage {
+    ModelMessage::User { text: model_notes::DROPPED.to_owned() }
 }
 
 fn all_tokens(messages: &[ModelMessage], counter: &dyn CountTokens) -> u32 {

@@ -6,13 +6,21 @@ use super::ServerName;
 use crate::plan::Digest;
 
 /// What a server may reach.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerReach {
     /// It runs elsewhere, and is reached at an address.
-    #[default]
-    Address,
+    Address(AddressReach),
     /// Planwright starts it.
     Program(ProgramReach),
+}
+
+/// What a server elsewhere is sent with every request, by name: the values may be secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddressReach {
+    /// The headers of the settings.
+    pub headers: Vec<String>,
+    /// The parameters in the address.
+    pub parameters: Vec<String>,
 }
 
 /// What the program of a server may reach.
@@ -39,14 +47,30 @@ impl ServerReach {
     /// Lines for a person.
     pub fn describe(&self, server: &ServerName) -> Vec<String> {
         match self {
-            Self::Address => {
-                vec![
-                    "It runs elsewhere. What is sent to it leaves this machine, and what it does there is not limited."
-                        .to_owned(),
-                ]
-            }
+            Self::Address(reach) => reach.describe(),
             Self::Program(reach) => reach.describe(server),
         }
+    }
+}
+
+impl Default for ServerReach {
+    fn default() -> Self {
+        Self::Address(AddressReach::default())
+    }
+}
+
+impl AddressReach {
+    fn describe(&self) -> Vec<String> {
+        let first = "It runs elsewhere. What is sent to it leaves this machine, and what it does there is not limited.";
+        let mut lines = vec![first.to_owned()];
+        for (what, names) in
+            [("headers of the settings", &self.headers), ("parameters in the address", &self.parameters)]
+        {
+            if !names.is_empty() {
+                lines.push(format!("  {what}: {}", names.join(", ")));
+            }
+        }
+        lines
     }
 }
 
@@ -128,6 +152,14 @@ mod tests {
         );
         let open = ProgramReach { is_open: true, ..ProgramReach::default() };
         assert!(ServerReach::Program(open).describe(&server)[0].starts_with("It runs without a sandbox"));
-        assert!(ServerReach::Address.describe(&server)[0].starts_with("It runs elsewhere"));
+        assert_eq!(ServerReach::default().describe(&server).len(), 1);
+        let headers = vec!["Authorization".to_owned(), "X-Tenant".to_owned()];
+        let address = AddressReach { headers, parameters: vec!["tenant".to_owned()] };
+        let lines = ServerReach::Address(address).describe(&server);
+        assert!(lines[0].starts_with("It runs elsewhere"));
+        assert_eq!(
+            lines[1..],
+            ["  headers of the settings: Authorization, X-Tenant", "  parameters in the address: tenant"]
+        );
     }
 }

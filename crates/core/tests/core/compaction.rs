@@ -81,6 +81,24 @@ fn check_fitted(conversation: &Conversation, room: u32, measure: Measure) -> Res
     Ok(())
 }
 
+/// The summary is shortened to nothing before the newest call is, and what is left has room for the notice.
+#[test]
+fn a_summary_of_which_nothing_is_left_counts_as_left_out() {
+    let words = || "some plain words".to_owned();
+    let moves = [
+        Move::Say(words()),
+        Move::Reply(words(), Vec::new()),
+        Move::Reply(String::new(), vec![("read_file".to_owned(), "🙂".repeat(250))]),
+        Move::Compact(0),
+    ];
+    for measure in Measure::ALL {
+        let conversation = Talk::after(&moves, measure).conversation;
+        for room in 0..200 {
+            check_fitted(&conversation, room, measure).unwrap();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(config(300))]
 

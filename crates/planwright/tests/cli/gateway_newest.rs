@@ -287,6 +287,36 @@ fn a_person_at_a_client_of_the_newest_protocol_is_asked_about_a_change_by_the_re
     }
 }
 
+/// The rule is about all that the server has, so it holds for what the server lists, too.
+#[test]
+fn a_person_at_a_client_of_the_newest_protocol_is_asked_about_resources_and_prompts_by_their_results() {
+    let world = World::new();
+    let can = json!({ "elicitation": {} });
+    let settings =
+        [("PLANWRIGHT_GATEWAY_WRITES", "ask"), ("PLANWRIGHT_PERMISSIONS", r#"[{ server = "up", decide = "ask" }]"#)];
+    let mut client = Client::connect(&world, "document", "library", &settings);
+    for (method, params, name, words) in [
+        ("resources/read", json!({ "uri": "planwright://upstream/up/book://one" }), "up__read_resource", "Ishmael"),
+        ("prompts/get", json!({ "name": "up__review", "arguments": { "title": "Momo" } }), "up__read_prompt", "Momo"),
+    ] {
+        let request = || newest(params.clone(), &can);
+        let asked = client.ask(method, request())["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let message = asked["inputRequests"]["question"]["params"]["message"].as_str();
+        let expected = format!("The agent wants to call {name} with");
+        assert!(message.is_some_and(|message| message.starts_with(&expected)), "{asked}");
+        let answers = json!({ "question": { "action": "accept", "content": { "decision": "once" } } });
+        let answer = client.ask(method, again(request(), &asked["requestState"], answers))["result"].clone();
+        assert!(answer["resultType"] == "complete" && answer.to_string().contains(words), "{answer}");
+    }
+    client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for name in ["up__read_resource", "up__read_prompt"] {
+        let made = format!("call to `{name}` was made (permitted)");
+        assert_eq!(history.matches(&made).count(), 1, "{history}");
+    }
+}
+
 /// Answers in a request that no server asked for would pass the rules and the journal.
 #[test]
 fn a_server_hears_only_answers_that_it_asked_for_and_that_are_written_down() {

@@ -109,6 +109,57 @@ fn a_rule_that_denies_a_server_holds_for_its_resources_and_prompts() {
     }
 }
 
+/// A read is recorded, as a call would be. No plan can have a prompt, so a person is asked about it at once.
+#[test]
+fn a_rule_that_asks_holds_for_what_a_server_lists() {
+    let world = World::new();
+    let rule = [("PLANWRIGHT_PERMISSIONS", r#"[{ server = "up", decide = "ask" }]"#)];
+    let can = json!({ "elicitation": { "form": {} } });
+    let mut client = Client::start_with(&world, "document", "library", &rule, can);
+    let book = json!({ "uri": "planwright://upstream/up/book://one" });
+    let planned = client.ask("resources/read", book.clone());
+    let text = planned["result"]["contents"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("[Planned] up__read_resource"), "{planned}");
+    for (decision, title, words) in [("once", "Momo", "Review Momo"), ("no", "Emma", "they did not")] {
+        let prompt = json!({ "name": "up__review", "arguments": { "title": title } });
+        let getting = client.request("prompts/get", prompt);
+        let question = client.message("elicitation/create");
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("The agent wants to call up__read_prompt with") && message.contains(title),
+            "{message}"
+        );
+        let result = json!({ "action": "accept", "content": { "decision": decision } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
+        let answer = client.answer(getting);
+        assert!(answer.to_string().contains(words), "{answer}");
+    }
+    // About these nobody is asked, so nothing of them reaches the server.
+    let argument = json!({ "name": "title", "value": "M" });
+    let reference = json!({ "type": "ref/prompt", "name": "up__review" });
+    for (method, params) in
+        [("resources/subscribe", book), ("completion/complete", json!({ "ref": reference, "argument": argument }))]
+    {
+        let refused = client.ask(method, params);
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("no person is asked about such a request"), "{method}: {refused}");
+    }
+    client.leave();
+    let heard = calls(&world).join("\n");
+    assert!(!heard.contains("subscribe") && !heard.contains("argument"), "{heard}");
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for (text, times) in [
+        ("call to `up__read_prompt`: the person is asked in the client", 2),
+        ("call to `up__read_prompt`: permitted in the client", 1),
+        ("call to `up__read_prompt` was made (permitted)", 1),
+        ("call to `up__read_prompt`: not permitted", 1),
+        ("call to `up__subscribe_resource` refused (POLICY_DENIED)", 1),
+        ("call to `up__complete_argument` refused (POLICY_DENIED)", 1),
+    ] {
+        assert_eq!(history.matches(text).count(), times, "{text}: {history}");
+    }
+}
+
 /// Both carry text to the server, so it gets only what it lists, and what it got is written down.
 #[test]
 fn prompts_and_completions_of_what_the_server_lists_are_made_and_written_down() {
@@ -222,6 +273,12 @@ fn subscriptions_and_completion_reach_the_server_and_its_news_reach_the_client()
     let asked = calls(&world).join("\n");
     assert!(asked.contains(r#""name": "review""#) && asked.contains(r#""uri": "book://{title}""#), "{asked}");
     client.leave();
+    let history = world.run("plan history 1 --session gateway-session").done().stdout.clone();
+    for text in
+        ["call to `up__subscribe_resource` was made (reads)", "call to `up__subscribe_resource` refused (NOT_FOUND)"]
+    {
+        assert_eq!(history.matches(text).count(), 1, "{text}: {history}");
+    }
 }
 
 /// Clients of the newest protocol name the resources when they begin to listen.

@@ -57,6 +57,8 @@ mod service_user;
 mod sessions;
 mod settings;
 mod sign_in;
+#[cfg(unix)]
+mod signals;
 mod specialists;
 mod start_pages;
 mod telegram;

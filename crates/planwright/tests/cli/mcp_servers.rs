@@ -99,6 +99,24 @@ fn on_a_terminal_all_pages_are_shown_before_the_question() {
 }
 
 #[test]
+fn a_server_at_an_address_is_shown_with_the_names_of_what_it_is_sent() {
+    let world = World::new();
+    let settings = "url = \"http://127.0.0.1:1/mcp?tenant=hidden\"\nheaders = { Authorization = \"Bearer hidden\" }\n";
+    world.write("planwright.toml", &format!("[mcp.servers.web]\n{settings}"));
+    let shown = world.json("mcp-server show web");
+    let reach: Vec<_> = shown["reach"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(reach[0].starts_with("It runs elsewhere."), "{shown}");
+    assert_eq!(reach[1..], ["  headers of the settings: Authorization", "  parameters in the address: tenant"]);
+    assert!(!shown.to_string().contains("hidden"), "{shown}");
+    // No line of the log has the address either, whoever writes it and however much is logged.
+    for log in ["", "trace"] {
+        let mut command = world.command();
+        let ran = ran(command.args(["mcp-server", "show", "web"]).env("PLANWRIGHT_LOG", log)).done();
+        assert!(ran.stderr.contains("connection refused") && !ran.stderr.contains("hidden"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_change_is_seen_by_doctor_and_accepted_again() {
     let world = World::new();
     let digest = details(&add(&world, "files", &[]))["digest"].as_str().unwrap().to_owned();

@@ -82,6 +82,15 @@ enum Told {
     Refused(RpcError),
 }
 
+/// What a request is about.
+#[derive(Debug, Clone)]
+pub(super) struct RequestTarget {
+    /// `None` if the tool is one that no server has any more.
+    pub(super) server: Option<ServerName>,
+    /// The server's own name of the resource or the prompt; of a tool the name that the client knows.
+    pub(super) own: String,
+}
+
 /// The client of a connection, for one call.
 pub(super) struct GatewayClient<'a> {
     pub(super) shared: &'a Arc<Shared>,
@@ -91,67 +100,28 @@ pub(super) struct GatewayClient<'a> {
 }
 
 impl GatewayClient<'_> {
-    /// Carries out a call to an upstream tool. `responses` are what the client answers before anything was asked: they are given
-    /// to the server only if it asks for them.
-    pub(super) async fn call(
+    /// Carries out a call to an upstream tool, or a request for something else that an upstream server has; it may ask meanwhile.
+    /// `responses` are what the client answers before anything was asked: they are given to the server only if it asks for them.
+    pub(super) async fn make(
         &self,
         gateway: &EngineGateway,
-        name: &str,
-        arguments: Arguments,
+        request: RequestedCall,
+        target: &RequestTarget,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
-        let server = gateway.server_of(name);
         if is_newest(self.context)
             && let Some(level) = self.context.meta.log_level()
         {
             gateway.set_log_level(notifications::level_name(level)).await;
         }
-        let request = RequestedCall { session: self.session.clone(), tool: name.to_owned(), arguments };
-        let called = match self.call_once(gateway, server.as_ref(), &request, Permitted::NotAsked, responses).await? {
-            Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, &request).await? {
+        let called = match self.make_once(gateway, target, &request, Permitted::NotAsked, responses).await? {
+            Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, target, &request).await? {
                 Some(asked) => Called::Asks(asked),
-                None => self.call_permitted(gateway, server.as_ref(), &request).await?,
+                None => self.make_permitted(gateway, target, &request).await?,
             },
             called => called,
         };
-        call_answer(server.as_ref(), name, called)
-    }
-
-    /// Reads a resource of an upstream server, which may ask meanwhile as during a call. `request` is what the client asks for.
-    pub(super) async fn read_resource(
-        &self,
-        gateway: &EngineGateway,
-        server: &ServerName,
-        own: String,
-        request: RequestedCall,
-        responses: InputResponses,
-    ) -> Result<CallAnswer, Refusal> {
-        let (gateway, by, session, of) = (gateway.clone(), self.by.clone(), self.session.clone(), server.clone());
-        let reading = move |events: CallEventSender| async move {
-            let read = gateway.read_resource(&session, &by, &of, &own, &events).await;
-            read.map(|contents| GatewayOutcome::Answered(contents.into()))
-        };
-        let called = self.make(Some(server), request, responses, reading).await?;
-        call_answer(Some(server), RESOURCES_READ, called)
-    }
-
-    /// Gets a prompt of an upstream server, which may ask meanwhile as during a call. `request` is what the client asks for.
-    pub(super) async fn get_prompt(
-        &self,
-        gateway: &EngineGateway,
-        server: &ServerName,
-        own: String,
-        request: RequestedCall,
-        responses: InputResponses,
-    ) -> Result<CallAnswer, Refusal> {
-        let (gateway, by, session, of) = (gateway.clone(), self.by.clone(), self.session.clone(), server.clone());
-        let given = request.arguments.get("arguments").and_then(Value::as_object).cloned();
-        let getting = move |events: CallEventSender| async move {
-            let got = gateway.get_prompt(&session, &by, &of, &own, given.as_ref(), &events).await;
-            got.map(|prompt| GatewayOutcome::Answered(prompt.into()))
-        };
-        let called = self.make(Some(server), request, responses, getting).await?;
-        call_answer(Some(server), PROMPTS_GET, called)
+        call_answer(target.server.as_ref(), &request.tool, called)
     }
 
     /// Gives the client's answers to the server or the person's decision that a call waits for.
@@ -159,6 +129,7 @@ impl GatewayClient<'_> {
         &self,
         gateway: &EngineGateway,
         pending: PendingCall,
+        target: &RequestTarget,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
         let answers = pending.answers_in(&responses);
@@ -173,10 +144,11 @@ impl GatewayClient<'_> {
                 call_answer(server.as_ref(), &name, self.follow(request, running).await?)
             }
             Ok(Answered::Permission(request, answer)) => {
-                self.record_permission(gateway, &request, permission::permits(&request.tool, answer)).await?;
-                let server = gateway.server_of(&request.tool);
-                let called = self.call_permitted(gateway, server.as_ref(), &request).await?;
-                call_answer(server.as_ref(), &request.tool, called)
+                let name = request.recorded_name(target.server.as_ref());
+                let is_permitted = permission::permits(&name, answer);
+                self.record_permission(gateway, &name, &request.arguments, is_permitted).await?;
+                let called = self.make_permitted(gateway, target, &request).await?;
+                call_answer(target.server.as_ref(), &request.tool, called)
             }
             Err(unanswered) => {
                 let asked = self.shared.pending.keep(*unanswered)?;
@@ -190,45 +162,48 @@ impl GatewayClient<'_> {
     async fn ask(
         &self,
         gateway: &EngineGateway,
+        target: &RequestTarget,
         request: &RequestedCall,
     ) -> Result<Option<InputRequiredResult>, Refusal> {
-        let RequestedCall { tool, arguments, .. } = request;
-        if !answers_in_client_count(self.shared.engine(), self.session, &tool_risks(tool)).await {
-            self.record_ask(gateway, request, GatewayAsk::NotAsked).await?;
-            return Err(self.refused(gateway, request, permission::not_asked(tool)).await);
+        let (name, arguments) = (request.recorded_name(target.server.as_ref()), &request.arguments);
+        if !answers_in_client_count(self.shared.engine(), self.session, &tool_risks(&name)).await {
+            self.record_ask(gateway, &name, arguments, GatewayAsk::NotAsked).await?;
+            return Err(self.refused(gateway, &name, arguments, permission::not_asked(&name)).await);
         }
-        self.record_ask(gateway, request, GatewayAsk::Asked).await?;
+        self.record_ask(gateway, &name, arguments, GatewayAsk::Asked).await?;
         if is_newest(self.context)
             && kinds_of(self.context.client_capabilities().as_ref()).elicitation
-            && let Some(question) = permission::question(tool, arguments)
+            && let Some(question) = permission::question(&name, arguments)
         {
             return self.shared.pending.keep(PendingCall::of_permission(request.clone(), question)).map(Some);
         }
-        let is_permitted = permission::ask(tool, arguments, self.context).await;
-        self.record_permission(gateway, request, is_permitted).await.map(|()| None)
+        let is_permitted = permission::ask(&name, arguments, self.context).await;
+        self.record_permission(gateway, &name, arguments, is_permitted).await.map(|()| None)
     }
 
     /// Writes the person's answer down. The error says that they do not permit the call.
     async fn record_permission(
         &self,
         gateway: &EngineGateway,
-        request: &RequestedCall,
+        name: &str,
+        arguments: &Arguments,
         is_permitted: bool,
     ) -> Result<(), Refusal> {
         if is_permitted {
-            return self.record_ask(gateway, request, GatewayAsk::Permitted).await;
+            return self.record_ask(gateway, name, arguments, GatewayAsk::Permitted).await;
         }
-        self.record_ask(gateway, request, GatewayAsk::NotPermitted).await?;
-        Err(self.refused(gateway, request, permission::not_permitted(&request.tool)).await)
+        self.record_ask(gateway, name, arguments, GatewayAsk::NotPermitted).await?;
+        Err(self.refused(gateway, name, arguments, permission::not_permitted(name)).await)
     }
 
     async fn record_ask(
         &self,
         gateway: &EngineGateway,
-        request: &RequestedCall,
+        name: &str,
+        arguments: &Arguments,
         state: GatewayAsk,
     ) -> Result<(), Refusal> {
-        gateway.record_ask(self.session, self.by, &request.tool, &request.arguments, state).await
+        gateway.record_ask(self.session, self.by, name, arguments, state).await
     }
 
     /// Writes down what a server asks during a call or, with answers, what it is answered.
@@ -245,39 +220,49 @@ impl GatewayClient<'_> {
         gateway.record_questions(self.session, self.by, &tool, questions, answers).await
     }
 
-    async fn refused(&self, gateway: &EngineGateway, request: &RequestedCall, refusal: Refusal) -> Refusal {
-        gateway.record_refused(self.session, self.by, &request.tool, &request.arguments, &refusal).await;
+    async fn refused(&self, gateway: &EngineGateway, name: &str, arguments: &Arguments, refusal: Refusal) -> Refusal {
+        gateway.record_refused(self.session, self.by, name, arguments, &refusal).await;
         refusal
     }
 
     /// Makes a call that the person permitted.
-    async fn call_permitted(
+    async fn make_permitted(
         &self,
         gateway: &EngineGateway,
-        server: Option<&ServerName>,
+        target: &RequestTarget,
         request: &RequestedCall,
     ) -> Result<Called, Refusal> {
-        self.call_once(gateway, server, request, Permitted::ByPerson, InputResponses::new()).await
+        self.make_once(gateway, target, request, Permitted::ByPerson, InputResponses::new()).await
     }
 
-    async fn call_once(
+    async fn make_once(
         &self,
         gateway: &EngineGateway,
-        server: Option<&ServerName>,
+        target: &RequestTarget,
         request: &RequestedCall,
         permitted: Permitted,
         responses: InputResponses,
     ) -> Result<Called, Refusal> {
-        let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
-        let calling = move |events: CallEventSender| async move {
+        let (gateway, by, call, of) = (gateway.clone(), self.by.clone(), request.clone(), target.clone());
+        let making = move |events: CallEventSender| async move {
             let RequestedCall { session, tool, arguments } = call;
-            gateway.call(&session, &by, &tool, arguments, permitted, &events).await
+            let RequestTarget { server, own } = of;
+            match (tool.as_str(), &server) {
+                (RESOURCES_READ, Some(server)) => {
+                    gateway.read_resource(&session, &by, (server, own.as_str()), permitted, &events).await
+                }
+                (PROMPTS_GET, Some(server)) => {
+                    let given = arguments.get("arguments").and_then(Value::as_object);
+                    gateway.get_prompt(&session, &by, (server, own.as_str()), given, permitted, &events).await
+                }
+                _ => gateway.call(&session, &by, &tool, arguments, permitted, &events).await,
+            }
         };
-        self.make(server, request.clone(), responses, calling).await
+        self.begin(target.server.as_ref(), request.clone(), responses, making).await
     }
 
     /// Makes a request to a server. A client of the newest protocol is asked by the result of its own, others by requests.
-    async fn make<M>(
+    async fn begin<M>(
         &self,
         server: Option<&ServerName>,
         request: RequestedCall,

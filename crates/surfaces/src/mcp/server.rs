@@ -317,7 +317,7 @@ impl ServerHandler for PlanServer {
         let arguments = arguments.unwrap_or_default();
         let responses = input_responses.unwrap_or_default();
         let (outcome, ignored) = match request_state {
-            Some(state) => (self.call_again(&state, &name, arguments, responses, &mut context).await?, Vec::new()),
+            Some(state) => (self.call_tool_again(&state, &name, arguments, responses, &mut context).await?, Vec::new()),
             None => self.call(&name, Value::Object(arguments), responses, &mut context).await,
         };
         Ok(match outcome {
@@ -498,7 +498,8 @@ impl ServerHandler for PlanServer {
         if let Some(gateway) = self.shared.options.gateway.as_ref().filter(|_| !foreign.is_empty()) {
             self.wait_for_start(gateway, context.request_context()).await;
         }
-        let mut upstream_updates = UpstreamUpdates::begin(self.shared.options.gateway.as_ref(), &foreign).await;
+        let (gateway, by) = (self.shared.options.gateway.as_ref(), caller(context.request_context()));
+        let mut upstream_updates = UpstreamUpdates::begin(gateway, &opened.identity, &by, &foreign).await;
         loop {
             let sent = tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -543,7 +544,7 @@ impl PlanServer {
     }
 
     async fn subscribe_upstream(&self, uri: &str, context: &mut RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.entered(context).await.map_err(answer::unanswered)?;
+        let opened = self.entered(context).await.map_err(answer::unanswered)?;
         if locked(&self.shared.upstream_subscriptions).len() >= MAX_SUBSCRIPTIONS {
             return Err(invalid_params(format!("A client subscribes to at most {MAX_SUBSCRIPTIONS} resources.")));
         }
@@ -560,11 +561,11 @@ impl PlanServer {
         if locked(&self.shared.upstream_subscriptions).insert(uri.to_owned(), of.clone()).is_some() {
             return Ok(());
         }
-        let subscribed = gateway.subscribe(&of.0, &of.1).await;
+        let subscribed = gateway.subscribe(&opened.identity, &caller(context), &of.0, &of.1).await;
         if subscribed.is_err() {
             locked(&self.shared.upstream_subscriptions).remove(uri);
         }
-        subscribed.map_err(|error| answer::refused_resource(uri, error))
+        subscribed.map_err(|refusal| answer::refused_resource(uri, refusal.into()))
     }
 
     /// Whether the session is named without the client's folders.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::answer::{self, CallAnswer};
 use super::client_input::caller;
 use super::decision::DecisionWait;
-use super::gateway::{Gateway, GatewayClient};
+use super::gateway::{Gateway, GatewayClient, RequestTarget};
 use super::pending_calls::{PROMPTS_GET, RESOURCES_READ, RequestedCall};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
@@ -56,8 +56,9 @@ impl PlanServer {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
-            let outcome = client.call(upstream, name, arguments, responses).await;
-            return (outcome, Vec::new());
+            let target = RequestTarget { server: upstream.server_of(name), own: name.to_owned() };
+            let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
+            return (client.make(upstream, request, &target, responses).await, Vec::new());
         }
         if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
             return (answered, Vec::new());
@@ -99,8 +100,8 @@ impl PlanServer {
         (answered.outcome.map(CallAnswer::Own), answered.ignored)
     }
 
-    /// Goes on with a call that waited for the client's answers. The error says that there is none.
-    pub(super) async fn call_again(
+    /// Goes on with a call of a tool that waited for the client's answers. The error says that there is none.
+    pub(super) async fn call_tool_again(
         &self,
         state: &str,
         name: &str,
@@ -109,20 +110,34 @@ impl PlanServer {
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
         let opened = self.entered(context).await.map_err(answer::unanswered)?;
-        give_up_position(context);
+        let server = self.shared.options.gateway.as_ref().and_then(|gateway| gateway.server_of(name));
+        let target = RequestTarget { server, own: name.to_owned() };
         let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
+        self.call_again(state, request, &target, responses, context).await
+    }
+
+    /// Goes on with a request that waited for the client's answers.
+    async fn call_again(
+        &self,
+        state: &str,
+        request: RequestedCall,
+        target: &RequestTarget,
+        responses: InputResponses,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
+        give_up_position(context);
         let waiting = self.shared.options.gateway.as_ref().zip(self.shared.pending.take(state, &request));
         let Some((gateway, pending)) = waiting else {
             let message = format!(
                 "No call of {} with these arguments waits for input under this `requestState`. It may have ended; make the call \
                  again without it.",
-                quoted(name)
+                quoted(&request.tool)
             );
             return Err(ErrorData::invalid_params(message, None));
         };
         let (session, by) = (&request.session, caller(context));
         let client = GatewayClient { shared: &self.shared, session, by: &by, context };
-        Ok(client.resume(gateway, pending, responses).await)
+        Ok(client.resume(gateway, pending, target, responses).await)
     }
 
     /// Reads a resource of an upstream server, or goes on reading it with the client's answers. `None` if the address is none of such a
@@ -140,15 +155,9 @@ impl PlanServer {
         let found = found.map_err(|error| answer::refused_resource(uri, error))?;
         let Some((server, own)) = found else { return Ok(None) };
         let arguments = JsonObject::from_iter([("uri".to_owned(), json!(uri))]);
-        let answered = match state {
-            Some(state) => self.call_again(&state, RESOURCES_READ, arguments, responses, context).await?,
-            None => {
-                let (session, by) = (&opened.identity, caller(context));
-                let request = RequestedCall { session: session.clone(), tool: RESOURCES_READ.to_owned(), arguments };
-                let client = GatewayClient { shared: &self.shared, session, by: &by, context };
-                client.read_resource(gateway, &server, own, request, responses).await
-            }
-        };
+        let request = RequestedCall { session: opened.identity.clone(), tool: RESOURCES_READ.to_owned(), arguments };
+        let target = RequestTarget { server: Some(server.clone()), own };
+        let answered = self.make_or_resume(gateway, request, &target, responses, state, context).await?;
         let contents = match answered {
             Ok(CallAnswer::Own(contents)) => upstream::contents(&server, contents),
             Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
@@ -175,16 +184,10 @@ impl PlanServer {
         let Some((server, own)) = found else { return Ok(None) };
         let given = arguments.map(|arguments| ("arguments".to_owned(), Value::Object(arguments)));
         let arguments = std::iter::once(("name".to_owned(), json!(name))).chain(given).collect();
-        let responses = input_responses.unwrap_or_default();
-        let answered = match request_state {
-            Some(state) => self.call_again(&state, PROMPTS_GET, arguments, responses, context).await?,
-            None => {
-                let (session, by) = (&opened.identity, caller(context));
-                let request = RequestedCall { session: session.clone(), tool: PROMPTS_GET.to_owned(), arguments };
-                let client = GatewayClient { shared: &self.shared, session, by: &by, context };
-                client.get_prompt(gateway, &server, own, request, responses).await
-            }
-        };
+        let request = RequestedCall { session: opened.identity.clone(), tool: PROMPTS_GET.to_owned(), arguments };
+        let (target, responses) =
+            (RequestTarget { server: Some(server.clone()), own }, input_responses.unwrap_or_default());
+        let answered = self.make_or_resume(gateway, request, &target, responses, request_state, context).await?;
         let prompt = match answered {
             Ok(CallAnswer::Own(prompt)) => upstream::prompt(&server, prompt),
             Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
@@ -195,6 +198,24 @@ impl PlanServer {
         };
         let prompt = prompt.map_err(|refusal| answer::refused_request(refusal.into()))?;
         Ok(Some(prompt.into()))
+    }
+
+    /// Makes a request for a resource or a prompt, or goes on with the one that waits for the client's answers.
+    async fn make_or_resume(
+        &self,
+        gateway: &Gateway,
+        request: RequestedCall,
+        target: &RequestTarget,
+        responses: InputResponses,
+        state: Option<String>,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
+        if let Some(state) = state {
+            return self.call_again(&state, request, target, responses, context).await;
+        }
+        let (session, by) = (request.session.clone(), caller(context));
+        let client = GatewayClient { shared: &self.shared, session: &session, by: &by, context };
+        Ok(client.make(gateway, request, target, responses).await)
     }
 
     /// A part of a long result, or the refusal of a name that no tool has.

@@ -146,14 +146,19 @@ pub(super) struct UpstreamUpdates {
 
 impl UpstreamUpdates {
     /// Resources that no server has, or whose server does not tell about changes, are left out.
-    pub(super) async fn begin(gateway: Option<&Gateway>, uris: &[String]) -> Self {
+    pub(super) async fn begin(
+        gateway: Option<&Gateway>,
+        session: &SessionIdentity,
+        by: &Actor,
+        uris: &[String],
+    ) -> Self {
         let mut begun = Self { gateway: gateway.cloned(), updates: None, subscribed: BTreeMap::new() };
         let Some(gateway) = gateway.filter(|_| !uris.is_empty()) else { return begun };
         begun.updates = gateway.resource_updates();
         for uri in uris {
             let subscribed = async {
                 let Some(of) = resource_of(gateway, uri).await? else { return Ok(None) };
-                gateway.subscribe(&of.0, &of.1).await?;
+                gateway.subscribe(session, by, &of.0, &of.1).await?;
                 LedgerResult::Ok(Some(of))
             };
             match subscribed.await {

@@ -2,7 +2,6 @@
 
 use planwright_agent::session::ask_prompt::typed_answers;
 use planwright_agent::session::input::{Input, Worker};
-use planwright_agent::session::progress::ProgressUpdate;
 use planwright_core::actor::Actor;
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::choices::run_choices;
@@ -17,7 +16,6 @@ use serde_json::json;
 
 use super::items::InboxItem;
 use crate::approver;
-use crate::chat::output::OutputLines;
 use crate::cli::{ApproveArgs, InboxAnswerArgs, ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::commands::auto;
 use crate::commands::plan;
@@ -170,24 +168,8 @@ async fn submit(context: &Context, waiting: &WaitingAsk, person: &Actor, answer:
     }
     let request = carry_out::request_as(context, person, &waiting.session);
     let input = Input::Answer { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
-    let mut signals = carry_out::signals()?;
-    let mut stream = agent.submit(input, request.clone());
-    let (mut output, mut stopping) = (OutputLines::default(), false);
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            update = stream.next() => match update {
-                ProgressUpdate::Progress(progress) => carry_out::show_progress(context, &progress, &mut output)?,
-                ProgressUpdate::Outcome(outcome) => break outcome,
-            },
-            _ = signals.next() => {
-                if std::mem::replace(&mut stopping, true) {
-                    return Err(Failure::declined("Left; another process continues the turn."));
-                }
-                agent.submit(Input::StopHere, request.clone());
-            }
-        }
-    };
+    let left = "Left; another process continues the turn.";
+    let (_, outcome) = carry_out::follow(context, &agent, input, request, left).await?;
     let Some(answer) = outcome?.answer() else { return Ok(Exit::Done) };
     if answer.refused() {
         return Err(Failure::declined(answer.reply));

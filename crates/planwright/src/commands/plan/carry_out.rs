@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use planwright_agent::Agent;
 use planwright_agent::session::input::{BeginWork, ChatLocation, Input, Request};
-use planwright_agent::session::progress::{Decided, Progress, ProgressUpdate};
+use planwright_agent::session::outcome::Outcome;
+use planwright_agent::session::progress::{Decided, Progress, ProgressStream, ProgressUpdate};
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::LedgerResult;
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;
@@ -65,9 +67,35 @@ pub(in crate::commands) fn request_as(context: &Context, person: &Actor, session
     Request::new(place, person.clone())
 }
 
-/// What ends the wait.
-pub(in crate::commands) fn signals() -> Result<Signals, Failure> {
-    Signals::new().map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))
+/// Submits an input and shows its progress until its outcome. The first signal stops the work, the second one leaves it.
+pub(in crate::commands) async fn follow(
+    context: &Context,
+    agent: &Agent,
+    input: Input,
+    request: Request,
+    left: &str,
+) -> Result<(ProgressStream, LedgerResult<Outcome>), Failure> {
+    // One listener for the whole time: a signal between two of them would be lost.
+    let signals = Signals::new();
+    let mut signals = signals.map_err(|error| Failure::unexpected(format!("signals cannot be received: {error}")))?;
+    let mut stream = agent.submit(input, request.clone());
+    let mut stopping = false;
+    let mut output = OutputLines::default();
+    loop {
+        tokio::select! {
+            biased;
+            update = stream.next() => match update {
+                ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
+                ProgressUpdate::Outcome(outcome) => return Ok((stream, outcome)),
+            },
+            _ = signals.next() => {
+                if std::mem::replace(&mut stopping, true) {
+                    return Err(Failure::declined(left));
+                }
+                agent.submit(Input::StopHere, request.clone());
+            }
+        }
+    }
 }
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
@@ -80,26 +108,7 @@ pub(in crate::commands) async fn watched_as(
 ) -> ExitResult {
     let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
-    let mut signals = signals()?;
-    let mut stream = agent.submit(input, request.clone());
-    let mut stopping = false;
-    let mut output = OutputLines::default();
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            update = stream.next() => match update {
-                ProgressUpdate::Progress(progress) => show_progress(context, &progress, &mut output)?,
-                ProgressUpdate::Outcome(outcome) => break outcome,
-            },
-            // One listener for both: a signal between two of them would be lost.
-            _ = signals.next() => {
-                if std::mem::replace(&mut stopping, true) {
-                    return Err(Failure::declined("Left; `plan resume` continues it.".to_owned()));
-                }
-                agent.submit(Input::StopHere, request.clone());
-            }
-        }
-    };
+    let (mut stream, outcome) = follow(context, agent, input, request, "Left; `plan resume` continues it.").await?;
     let left = matches!(stream.take_decision(), Some(Decided::Plan(decided)) if decided.left.is_some());
     let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
@@ -118,11 +127,7 @@ pub(in crate::commands) async fn watched_as(
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
-pub(in crate::commands) fn show_progress(
-    context: &Context,
-    progress: &Progress,
-    output: &mut OutputLines,
-) -> Result<(), Failure> {
+fn show_progress(context: &Context, progress: &Progress, output: &mut OutputLines) -> Result<(), Failure> {
     let width = context.screen.width;
     let written = match progress {
         Progress::ToolOutput { text, .. } => output.push(text),
