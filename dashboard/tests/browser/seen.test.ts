@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 
 import { until, untilCount, visit } from "./browser";
-import { planned, sharedStack, type Stack } from "./stack";
+import { agentCalls, planned, sharedStack, type Stack } from "./stack";
 
 let stack: Stack;
 
@@ -112,6 +112,19 @@ describe("nothing is hidden", () => {
     await covers.getByText("2 commands").waitFor();
     for (const line of ["rm -rf /in-a-picture", "rm -rf /in-a-note"]) await covers.getByText(line, { exact: true }).waitFor();
     await page.getByRole("button", { name: "Approve version 1 · 1 step · 2 commands" }).waitFor();
+  });
+
+  test("of calls that the agent of another program records: what it says about each, and what the program calls itself", async () => {
+    const from = { key: "recorded-elsewhere", style: "collect", name: "cl\u202eaude" };
+    await agentCalls(stack, from, "plan_add_call", { tool: "send_mail", arguments: { to: "all" }, description: "delete the backups first" });
+    await agentCalls(stack, from, "plan_finalize", { summary: "One mail" });
+    const { plans } = await stack.api("GET", "/api/plans?sessionId=recorded-elsewhere&channel=mcp");
+    const { page, go } = await visit(stack, `/p/${plans[0].id}`);
+    await page.getByRole("region", { name: "What the approval covers" }).getByText("send_mail").waitFor();
+    await page.getByText("The agent's words: delete the backups first").waitFor();
+    expect(await unreadable(page, ["delete the backups first"])).toEqual([]);
+    await go(`/p/${plans[0].id}?view=history`);
+    await page.getByText("cl⟦U+202E⟧aude").first().waitFor();
   });
 
   test("and a plan whose text was not on the screen is not approved beside the chat", async () => {
