@@ -134,6 +134,7 @@ export function safeAddress(url: string): string | undefined {
 
 /** The host that a browser asks, where the address names it in other letters: those of another alphabet may look the same. */
 export function askedHost(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
   const { hostname } = new URL(address);
   const written = /^[a-z]+:[\\/]*(?:[^\\/?#]*@)?([^\\/?#]*)/i.exec(address)?.[1]?.replace(/:\d*$/, "");
   return hostname === "" || written?.toLowerCase() === hostname ? undefined : hostname;

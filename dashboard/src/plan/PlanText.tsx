@@ -8,6 +8,7 @@ import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
 import { callWords } from "./CallView";
 import { Covers } from "./Covers";
+import { MoreBelow } from "./MoreBelow";
 import { Previews } from "./PreviewView";
 import { markShown } from "./shownText";
 import { StepList } from "./StepList";
@@ -43,6 +44,7 @@ export function PlanText(props: PlanTextProps): ReactNode {
       )}
       {waits && <Covers plan={plan} out={selection?.out} />}
       {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
+      {waits && <MoreBelow key={plan.digest} />}
     </WholeContext>
   );
 }

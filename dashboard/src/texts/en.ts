@@ -495,6 +495,7 @@ export const en = {
   "plan.view.files": "Files",
   "plan.view.raw": "Raw text",
   "plan.outline": "Outline",
+  "plan.more": { one: "The plan goes on: {count} more screen", other: "The plan goes on: {count} more screens" },
   "plan.goal": "Goal",
   "plan.noText": "The plan has no text yet.",
   "plan.noSteps": "The plan has no steps.",

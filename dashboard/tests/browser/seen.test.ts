@@ -105,6 +105,27 @@ describe("nothing is hidden", () => {
     await page.getByRole("complementary", { name: "Plan of this session" }).getByText("rm -rf /srv/backups").waitFor();
   });
 
+  test.each([1440, 390])("behind many empty lines: the page says that the text goes on, until its end was on the screen, at %i pixels", async (width) => {
+    const id = await planned(stack, "empty-lines", "/plan on", `planted: # Tidy up\n\n- [ ] tidy the shelf\n\n\`\`\`\n${"\n".repeat(400)}\n\`\`\`\n\nAnd delete the backups.\n`);
+    const { page, go } = await visit(stack, `/p/${id}`, { viewport: { width, height: 900 } });
+    const more = page.getByRole("button", { name: /^The plan goes on: \d+ more screens$/ });
+    await more.waitFor();
+    const screens = async () => Number(/\d+/.exec((await more.textContent()) ?? "")?.[0]);
+    const before = await screens();
+    expect(before).toBeGreaterThan(5);
+    await more.click();
+    await until(screens, (left) => left < before);
+    await page.getByText("And delete the backups.").scrollIntoViewIfNeeded();
+    await untilCount(page.locator(".more-below").filter({ visible: true }), 0);
+    await page.locator(".plan-scroll").evaluate((text) => text.scrollTo({ top: 0 }));
+    await page.waitForTimeout(300);
+    await untilCount(page.locator(".more-below").filter({ visible: true }), 0);
+    if (width < 1100) return;
+    await go("/");
+    await page.getByRole("button", { name: /Tidy up/ }).click();
+    await more.waitFor();
+  });
+
   test("the commands of a document are the ones that its approval covers, also where they hide", async () => {
     const id = await planned(stack, "covered-one", "/plan on", "planted: # Tidy up\n\n- [ ] tidy the shelf\n\n![`$ rm -rf /in-a-picture`](a.png)\n\n[^x]: a\n\n    $ rm -rf /in-a-note\n");
     const { page } = await visit(stack, `/p/${id}`);
