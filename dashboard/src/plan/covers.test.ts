@@ -42,8 +42,8 @@ test("every command of every step of an agents' plan counts", () => {
 });
 
 test("a document covers the shell lines that the server names", () => {
-  const plan = { style: "document" as const, markdown: "Run `$ make`. See https://a.example/x.", commands: ["make", "make picture"], steps: [] };
-  expect(covered(plan)).toMatchObject({ commands: [{ step: undefined, line: "make" }, { step: undefined, line: "make picture" }], hosts: ["a.example"] });
+  const plan = { style: "document" as const, markdown: "Run `$ make`. See https://a.example/x and http://[2001:db8::1]:80/ or https://a.example.", commands: ["make", "make picture"], steps: [] };
+  expect(covered(plan)).toMatchObject({ commands: [{ step: undefined, line: "make" }, { step: undefined, line: "make picture" }], hosts: ["[2001:db8::1]", "a.example"] });
   // A text names hosts also to read there.
   expect(coversWords(covered(plan))).toEqual(["2 commands"]);
 });

@@ -79,9 +79,14 @@ export function covered(plan: Pick<Plan, "style" | "markdown" | "steps" | "comma
 }
 
 function addHosts(words: string, hosts: Set<string>): void {
-  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?([^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) if (host) hosts.add(host.toLowerCase());
+  // A full stop behind it ends the sentence.
+  const add = (host = "") => {
+    const name = host.toLowerCase().replace(/\.+$/, "");
+    if (name !== "") hosts.add(name);
+  };
+  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?(\[[0-9a-f:.]+\]|[^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) add(host);
   // `scp file user@host:path` and the like.
-  for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) if (host) hosts.add(host.toLowerCase());
+  for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) add(host);
 }
 
 function asObject(value: unknown): Record<string, unknown> {
