@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
+import { stringifyExact } from "../api/exactJson";
 import { fileTextQuery } from "../api/files";
 import { WholeContext } from "../markdown/CodeBlock";
 import { CallView, WithRest } from "../plan/CallView";
@@ -32,7 +33,7 @@ export function CallAsked({ session, tool, args }: { session: SessionId; tool: s
           <WithRest call={<Write session={session} tool={tool} path={args.path} args={args} />} given={args} names={["path", "content", "edits"]} />
         ) : (
           <pre className="ask-call whole" tabIndex={0}>
-            <Visible text={JSON.stringify(args, null, 2)} />
+            <Visible text={stringifyExact(args, 2)} />
           </pre>
         )}
       </div>

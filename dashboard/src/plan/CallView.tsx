@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 
+import { ExactNumber, parseExact, stringifyExact } from "../api/exactJson";
 import type { CallPreview, Step } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
 import { languageOf } from "../markdown/language";
@@ -34,7 +35,7 @@ export function CallView({ tool, args, preview }: { tool: string; args: unknown;
     }
   }
   // Whatever else it is, it is shown.
-  return args === undefined || isObject(args) ? <Fields values={given} /> : <CodeBlock code={JSON.stringify(args, null, 2)} language="json" />;
+  return args === undefined || isObject(args) ? <Fields values={given} /> : <CodeBlock code={stringifyExact(args, 2)} language="json" />;
 }
 
 /** What the difference that a call makes to a file shows. */
@@ -54,7 +55,7 @@ export function WithRest({ call, given, names }: { call: ReactNode; given: Argum
 /** The agent's words about a recorded call. Without any its description is the call itself (`RecordedCall` in `crates/core/src/plan/content.rs`). */
 export function purposeOf({ tool, arguments: args, description }: Pick<Step, "tool" | "arguments" | "description">): string | undefined {
   if (tool === undefined) return undefined;
-  const call = `${tool}(${JSON.stringify(args)})`;
+  const call = `${tool}(${stringifyExact(args)})`;
   const words = description.startsWith(call) ? description.slice(call.length).replace(/^: /, "") : description;
   return words === "" ? undefined : words;
 }
@@ -213,6 +214,7 @@ function Value({ value }: { value: unknown }): ReactNode {
   if (typeof value === "string") {
     return value.includes("\n") || value.length > 200 ? <CodeBlock code={value} /> : <Visible text={value} />;
   }
+  if (value instanceof ExactNumber) return <code>{value.digits}</code>;
   if (value === null || typeof value !== "object") return <code>{String(value)}</code>;
   if (Array.isArray(value) && value.every((item) => typeof item === "string" || typeof item === "number")) {
     return value.length === 0 ? (
@@ -227,7 +229,7 @@ function Value({ value }: { value: unknown }): ReactNode {
       </ul>
     );
   }
-  return <CodeBlock code={JSON.stringify(value, null, 2)} language="json" />;
+  return <CodeBlock code={stringifyExact(value, 2)} language="json" />;
 }
 
 /** A result: text as text, JSON by its fields. */
@@ -239,7 +241,7 @@ export function ResultView({ result }: { result: string }): ReactNode {
 
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

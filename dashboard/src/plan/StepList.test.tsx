@@ -2,6 +2,7 @@
 import { cleanup, fireEvent, render } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
+import { ExactNumber } from "../api/exactJson";
 import type { CallPreview, Step } from "../api/types";
 import { CallView } from "./CallView";
 import { StepList } from "./StepList";
@@ -42,11 +43,11 @@ test("a plan that begins to wait unfolds the steps that were drawn before, and a
 test("names of tools, folders and agents hide nothing, and no argument is left out", () => {
   const steps = [
     call({ tool: "mail\u202e__send", arguments: ["all of them"] as unknown as Step["arguments"] }),
-    call({ id: "s2", position: 2, tool: "run_command", arguments: { command: "ls", cwd: "web\u200b", timeout: 7 } }),
+    call({ id: "s2", position: 2, tool: "run_command", arguments: { command: "ls", cwd: "web\u200b", timeout: 7, account: new ExactNumber("12345678901234567891") } }),
     call({ id: "s3", position: 3, agent: "cod\u2066er" }),
   ] as Step[];
   const { container } = render(<StepList steps={steps} unfolded />);
-  for (const words of ["mail⟦U+202E⟧__send", "all of them", "web⟦U+200B⟧", "timeout", "cod⟦U+2066⟧er"]) expect(container.textContent).toContain(words);
+  for (const words of ["mail⟦U+202E⟧__send", "all of them", "web⟦U+200B⟧", "timeout", "12345678901234567891", "cod⟦U+2066⟧er"]) expect(container.textContent).toContain(words);
 });
 
 test("a difference does not stand for arguments that it does not show", () => {
