@@ -18,14 +18,16 @@ const MARK = `exact ${Math.random().toString(36).slice(2)}${Math.random().toStri
 export function parseExact(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (/^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? JSON.stringify(MARK + token) : token));
+  if (marked === text) return JSON.parse(text);
   return JSON.parse(marked, (_, value: unknown) => (typeof value === "string" && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value));
 }
 
 /** As `JSON.stringify`, with the digits of an `ExactNumber`. */
 export function stringifyExact(value: unknown, space?: number): string {
-  const marked = JSON.stringify(value, function (this: Record<string, unknown>, key: string, found: unknown) {
+  const marked: string | undefined = JSON.stringify(value, function (this: Record<string, unknown>, key: string, found: unknown) {
     const before = this[key];
     return before instanceof ExactNumber ? MARK + before.digits : found;
   }, space);
+  if (marked === undefined) return "null";
   return marked.includes(MARK) ? marked.replaceAll(new RegExp(`"${MARK}(-?\\d+)"`, "g"), "$1") : marked;
 }
