@@ -43,8 +43,10 @@ export function PlanText(props: PlanTextProps): ReactNode {
         </p>
       )}
       {waits && <Covers plan={plan} out={selection?.out} />}
-      {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
-      {waits && <MoreBelow key={plan.digest} />}
+      <div className="plan-read">
+        {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
+        {waits && <MoreBelow key={plan.digest} />}
+      </div>
     </WholeContext>
   );
 }
