@@ -1,4 +1,4 @@
-import type { Image, ImageReference, List, ListItem, Nodes, Parents, RootContent, Table, TableCell } from "mdast";
+import type { Image, ImageReference, Link, LinkReference, List, ListItem, Nodes, Parents, RootContent, Table, TableCell } from "mdast";
 import { createContext, Fragment, memo, use, useEffect, useMemo, useRef, type ReactNode } from "react";
 
 import { fileAddress, isPicture } from "../api/files";
@@ -53,7 +53,7 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     const levels = new Map<Nodes, number>();
     let level = 1;
     for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
-    return { text, tasks, changed, anchors, definitions, levels, growing };
+    return { text, tasks, changed, anchors, definitions, levels, growing, isInLink: false };
   }, [text, root, steps, changed, anchors, growing]);
   return (
     <div className="md" dir="auto">
@@ -96,6 +96,7 @@ interface Context {
   definitions: Map<string, string>;
   levels: Map<Nodes, number>;
   growing: boolean;
+  isInLink: boolean;
 }
 
 /** The first definition of a label counts, wherever it stands. */
@@ -298,14 +299,14 @@ function inlineOne(node: RootContent, context: Context, depth = 0): ReactNode {
     case "link":
       return (
         <>
-          {link(node.url, plainText(node), inline(node, context, depth))}
+          {link(node.url, node, context, depth)}
           <Title of={node} />
         </>
       );
     case "linkReference":
       return (
         <>
-          {link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context, depth))}
+          {link(context.definitions.get(node.identifier) ?? "", node, context, depth)}
           <Label of={node} />
         </>
       );
@@ -364,8 +365,10 @@ function Nested({ node, context }: { node: Image | ImageReference; context: Cont
   );
 }
 
-/** A link whose words are not its address says where it leads. */
-function link(url: string, words: string, children: ReactNode): ReactNode {
+/** A link whose words are not its address says where it leads. An address in the words of a link is no link of its own. */
+function link(url: string, node: Link | LinkReference, context: Context, depth: number): ReactNode {
+  const words = plainText(node);
+  const children = inline(node, context.isInLink ? context : { ...context, isInLink: true }, depth);
   const address = safeAddress(url);
   if (address === undefined) {
     return url === "" ? (
@@ -380,9 +383,13 @@ function link(url: string, words: string, children: ReactNode): ReactNode {
   const host = askedHost(address);
   return (
     <>
-      <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
-        {children}
-      </a>
+      {context.isInLink ? (
+        children
+      ) : (
+        <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
+          {children}
+        </a>
+      )}
       {(!plain || host !== undefined) && (
         <span className="md-place">
           {visible(address)}
