@@ -186,9 +186,9 @@ pub fn choices(plan: &Plan, activity: Option<&Activity>) -> Choices {
             (_, Some(position)) => (unknown(position).into(), STOPPED_AT_STEP),
             (_, None) => ("It ended with steps left open.".into(), RESUMABLE),
         },
-        PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => {
-            ("It is finished.".into(), &[PlanChoice::Begin])
-        }
+        PlanStatus::Completed => ("It is finished.".into(), &[PlanChoice::Begin]),
+        PlanStatus::Rejected => ("It was rejected.".into(), &[PlanChoice::Begin]),
+        PlanStatus::Cancelled => ("It was cancelled.".into(), &[PlanChoice::Begin]),
         PlanStatus::Superseded => ("Another plan took its place.".into(), &[PlanChoice::Begin]),
     };
     of_plan(plan, situation, list)

@@ -130,6 +130,9 @@ pub struct PlanView {
     pub version: u32,
     /// The plan as one text: what a person approves.
     pub markdown: String,
+    /// The shell lines that a document's approval covers, in the order of its text. Other plans have theirs in the steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     pub steps: Vec<StepDetail>,
     #[schema(required = true)]
     pub progress: Option<ExecutionProgress>,
@@ -348,6 +351,10 @@ impl PlanView {
             digest: plan.digest().to_string(),
             version: plan.version,
             markdown: plan.markdown(),
+            commands: match plan.style() {
+                PlanStyle::Document => plan.content.commands(|_| true),
+                PlanStyle::Collect | PlanStyle::Build => Vec::new(),
+            },
             steps: plan_steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
             execution: plan.execution.as_ref().map(|execution| ExecutionView::counted(execution).during(activity)),

@@ -1,4 +1,5 @@
 import { takeEarlyAnswer } from "../live/early";
+import { parseExact, stringifyExact } from "./exactJson";
 import { signedOut } from "./signIn";
 import type { Plan, RefusalCode } from "./types";
 
@@ -50,7 +51,7 @@ export async function request<T>(method: string, path: string, options: RequestO
   const answer = await send(method, path, options);
   if (answer.status === 204) return undefined as T;
   try {
-    return (await answer.json()) as T;
+    return parseExact(await answer.text()) as T;
   } catch (error) {
     throw new NoAnswer(error);
   }
@@ -70,7 +71,7 @@ export async function send(method: string, path: string, options: RequestOptions
       method,
       headers,
       credentials: "same-origin",
-      body: options.body === undefined ? (options.file ?? null) : JSON.stringify(options.body),
+      body: options.body === undefined ? (options.file ?? null) : stringifyExact(options.body),
       signal: options.signal ?? null,
     }));
   } catch (error) {

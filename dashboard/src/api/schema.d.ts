@@ -6711,6 +6711,8 @@ export interface components {
             channel: string;
             /** @description What a person can do now. */
             choices: string[];
+            /** @description The shell lines that a document's approval covers, in the order of its text. Other plans have theirs in the steps. */
+            commands?: string[];
             /** Format: date-time */
             createdAt: string;
             details?: Record<string, unknown>;

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 
 import { ApiProblem } from "../api/client";
+import { stringifyExact } from "../api/exactJson";
 import { fileTextQuery } from "../api/files";
 import { WholeContext } from "../markdown/CodeBlock";
-import { CallView } from "../plan/CallView";
+import { CallView, WithRest } from "../plan/CallView";
 import { DiffRows } from "../plan/FileDiffs";
 import { SizeBadge } from "../plan/diffSize";
 import { differenceRows } from "../plan/PreviewView";
@@ -29,10 +30,10 @@ export function CallAsked({ session, tool, args }: { session: SessionId; tool: s
         {tool === "run_command" && typeof args.command === "string" ? (
           <CallView tool={tool} args={args} />
         ) : (tool === "write_file" || tool === "edit_file") && typeof args.path === "string" ? (
-          <Write session={session} tool={tool} path={args.path} args={args} />
+          <WithRest call={<Write session={session} tool={tool} path={args.path} args={args} />} given={args} names={["path", "content", "edits"]} />
         ) : (
           <pre className="ask-call whole" tabIndex={0}>
-            <Visible text={JSON.stringify(args, null, 2)} />
+            <Visible text={stringifyExact(args, 2)} />
           </pre>
         )}
       </div>

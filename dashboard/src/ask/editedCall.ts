@@ -1,8 +1,10 @@
+import { parseExact, stringifyExact } from "../api/exactJson";
+
 type Arguments = Record<string, unknown>;
 
 /** The arguments as a person edits them: texts as they are, everything else as JSON. */
 export function editableTexts(args: Arguments): Record<string, string> {
-  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]));
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : stringifyExact(value, 2)]));
 }
 
 /** The arguments after an edit, or the name of the first one that is not JSON. Nothing is `changed` if they say the same. */
@@ -13,11 +15,11 @@ export function editedCall(args: Arguments, texts: Readonly<Record<string, strin
     if (typeof before === "string") now[name] = text;
     else if (text.trim() !== "") {
       try {
-        now[name] = JSON.parse(text);
+        now[name] = parseExact(text);
       } catch {
         return { wrong: name };
       }
     }
   }
-  return { args: now, isChanged: JSON.stringify(now) !== JSON.stringify(args) };
+  return { args: now, isChanged: stringifyExact(now) !== stringifyExact(args) };
 }

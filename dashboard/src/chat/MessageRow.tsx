@@ -49,7 +49,7 @@ export const MessageRow = memo(function MessageRow({ row, session, onDismiss }: 
 function Head({ name, at, text }: { name: string; at: string; text: string }): ReactNode {
   return (
     <header className="message-head">
-      <strong>{name}</strong>
+      <strong>{visible(name)}</strong>
       <time dateTime={at} title={exactTime(at)}>
         {clockTime(at)}
       </time>

@@ -1,4 +1,4 @@
-import type { List, ListItem, Nodes, Parents, RootContent, TableCell } from "mdast";
+import type { Image, ImageReference, Link, LinkReference, List, ListItem, Nodes, Parents, RootContent, Table, TableCell } from "mdast";
 import { createContext, Fragment, memo, use, useEffect, useMemo, useRef, type ReactNode } from "react";
 
 import { fileAddress, isPicture } from "../api/files";
@@ -7,8 +7,8 @@ import type { SessionId } from "../session/id";
 import { StepIcon } from "../ui/status";
 import { Visible, visible } from "../ui/hidden";
 import { t } from "../texts/t";
-import { CodeBlock } from "./CodeBlock";
-import { everyNode, grow, isInlineImage, openFence, parse, parseOnce, plainText, safeAddress, sessionFile, type GrowingText } from "./parse";
+import { CodeBlock, WholeContext } from "./CodeBlock";
+import { askedHost, everyNode, grow, isInlineImage, openFence, parse, parseOnce, plainText, safeAddress, sessionFile, type GrowingText } from "./parse";
 
 /** The session whose own pictures may be shown in a text. */
 export const SessionFilesContext = createContext<SessionId | undefined>(undefined);
@@ -53,7 +53,7 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     const levels = new Map<Nodes, number>();
     let level = 1;
     for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
-    return { text, tasks, changed, anchors, definitions, levels, growing };
+    return { text, tasks, changed, anchors, definitions, levels, growing, isInLink: false };
   }, [text, root, steps, changed, anchors, growing]);
   return (
     <div className="md" dir="auto">
@@ -96,6 +96,7 @@ interface Context {
   definitions: Map<string, string>;
   levels: Map<Nodes, number>;
   growing: boolean;
+  isInLink: boolean;
 }
 
 /** The first definition of a label counts, wherever it stands. */
@@ -151,31 +152,9 @@ function Block({ node, context, depth }: { node: RootContent; context: Context; 
         </p>
       );
     case "table":
-      if ((node.children[0]?.children.length ?? 0) > MAX_COLUMNS) return <Source node={node} context={context} about={t("md.wide")} />;
-      return (
-        <div className={mark("md-table", changed)} role="group" aria-label={t("md.table")} tabIndex={0}>
-          <table>
-            <thead>
-              {node.children.slice(0, 1).map((row, index) => (
-                <tr key={index}>{cells(row.children, node.align, context, "th")}</tr>
-              ))}
-            </thead>
-            <tbody>
-              {node.children.slice(1).map((row, index) => (
-                <tr key={index}>{cells(row.children, node.align, context, "td")}</tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      );
+      return <TableBlock node={node} context={context} changed={changed} />;
     case "thematicBreak":
       return <hr />;
-    case "footnoteDefinition":
-      return (
-        <div className="md-footnote">
-          <sup>{visible(node.label ?? node.identifier)}</sup> {blocks(node, context, depth + 1)}
-        </div>
-      );
     case "definition":
       return (
         <p className={mark("md-source", changed)}>
@@ -187,6 +166,30 @@ function Block({ node, context, depth }: { node: RootContent; context: Context; 
     default:
       return <p>{inlineOne(node, context)}</p>;
   }
+}
+
+/** Where it is too narrow for all columns, each cell stands on a line of its own below the name of its column: none lies beside the screen. */
+function TableBlock({ node, context, changed }: { node: Table; context: Context; changed: boolean }): ReactNode {
+  const columns = node.children.reduce((most, row) => Math.max(most, row.children.length), 0);
+  if (columns > MAX_COLUMNS) return <Source node={node} context={context} about={t("md.wide")} />;
+  const [head, ...body] = node.children;
+  const names = (head?.children ?? []).map((cell) => visible(plainText(cell)));
+  return (
+    <div className={mark("md-table", changed)} role="group" aria-label={t("md.table")} tabIndex={0}>
+      <table role="table" data-columns={columns}>
+        <thead role="rowgroup">
+          <tr role="row">{cells(head?.children ?? [], node.align, context, "th", [])}</tr>
+        </thead>
+        <tbody role="rowgroup">
+          {body.map((row, index) => (
+            <tr key={index} role="row">
+              {cells(row.children, node.align, context, "td", names)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 /** What a block is made of, where showing it as what it means would hide some of it. */
@@ -208,14 +211,17 @@ function mark(name: string, changed: boolean): string | undefined {
 }
 
 function ListBlock({ node, context, depth }: { node: List; context: Context; depth: number }): ReactNode {
+  // The numbers as they are written: "1. 7. 3." is not counted anew, for the agent reads what is written.
+  const numbers = node.children.map((item) => (node.ordered ? Number(/^\d+/.exec(sourceOf(item, context))?.[0] ?? node.start ?? 1) : undefined));
+  const digits = numbers.reduce<number>((most, number) => Math.max(most, String(number ?? "").length), 0);
   const items = node.children.map((item, index) => {
     const isTask = typeof item.checked === "boolean";
     const step = context.tasks.get(item);
     const only = !node.spread && item.children.length > 0;
     return (
-      <li key={index} className={mark(isTask ? "md-task" : "", isChanged(item, context.changed))} data-step={step?.position} value={node.ordered ? (node.start ?? 1) + index : undefined}>
+      <li key={index} className={mark(isTask ? "md-task" : "", isChanged(item, context.changed))} data-step={step?.position} value={numbers[index]}>
         {isTask && (step ? <StepIcon status={step.status} /> : <Box checked={item.checked === true} />)}
-        <div className="md-item">
+        <div className="md-item" dir="auto">
           {item.children.map((child, at) =>
             only && child.type === "paragraph" ? (
               <Fragment key={at}>{inline(child, context)}</Fragment>
@@ -231,7 +237,7 @@ function ListBlock({ node, context, depth }: { node: List; context: Context; dep
   const names = [node.children.some((item) => typeof item.checked === "boolean") ? "md-tasks" : "", isDeep ? "md-deep" : ""].filter((name) => name !== "").join(" ") || undefined;
   const level = isDeep ? t("md.level", { n: depth }) : undefined;
   return node.ordered ? (
-    <ol className={names} data-level={level}>
+    <ol className={names} data-level={level} style={digits > 2 ? { paddingInlineStart: `${digits + 2}ch` } : undefined}>
       {items}
     </ol>
   ) : (
@@ -249,9 +255,9 @@ function Box({ checked }: { checked: boolean }): ReactNode {
   );
 }
 
-function cells(row: TableCell[], align: (string | null)[] | null | undefined, context: Context, Tag: "td" | "th"): ReactNode {
+function cells(row: TableCell[], align: (string | null)[] | null | undefined, context: Context, Tag: "td" | "th", names: readonly string[]): ReactNode {
   return row.map((cell, index) => (
-    <Tag key={index} data-align={align?.[index] ?? undefined} scope={Tag === "th" ? "col" : undefined}>
+    <Tag key={index} dir="auto" role={Tag === "th" ? "columnheader" : "cell"} data-name={names[index] || undefined} data-align={align?.[index] ?? undefined} scope={Tag === "th" ? "col" : undefined}>
       {inline(cell, context)}
     </Tag>
   ));
@@ -293,14 +299,14 @@ function inlineOne(node: RootContent, context: Context, depth = 0): ReactNode {
     case "link":
       return (
         <>
-          {link(node.url, plainText(node), inline(node, context, depth))}
+          {link(node.url, node, context, depth)}
           <Title of={node} />
         </>
       );
     case "linkReference":
       return (
         <>
-          {link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context, depth))}
+          {link(context.definitions.get(node.identifier) ?? "", node, context, depth)}
           <Label of={node} />
         </>
       );
@@ -309,6 +315,7 @@ function inlineOne(node: RootContent, context: Context, depth = 0): ReactNode {
         <>
           <Picture url={node.url} words={node.alt ?? ""} />
           <Title of={node} />
+          <Nested node={node} context={context} />
         </>
       );
     case "imageReference":
@@ -316,10 +323,9 @@ function inlineOne(node: RootContent, context: Context, depth = 0): ReactNode {
         <>
           <Picture url={context.definitions.get(node.identifier) ?? ""} words={node.alt ?? ""} />
           <Label of={node} />
+          <Nested node={node} context={context} />
         </>
       );
-    case "footnoteReference":
-      return <sup>{visible(node.label ?? node.identifier)}</sup>;
     default:
       return "children" in node ? inline(node, context, depth) : <Visible text={plainText(node)} />;
   }
@@ -345,8 +351,24 @@ function Label({ of: { label, referenceType } }: { of: { label?: string | null |
   ) : null;
 }
 
-/** A link whose words are not its address says where it leads. */
-function link(url: string, words: string, children: ReactNode): ReactNode {
+/** The words of a picture may have links and pictures in them, of which only the words are left: then it is also shown as it is written. */
+function Nested({ node, context }: { node: Image | ImageReference; context: Context }): ReactNode {
+  const source = sourceOf(node, context);
+  if (/^!\[[^[\]<>`\\&]*\](?:[([]|$)/.test(source)) return null;
+  return (
+    <>
+      {" "}
+      <code className="md-source">
+        <Visible text={source} />
+      </code>
+    </>
+  );
+}
+
+/** A link whose words are not its address says where it leads. An address in the words of a link is no link of its own. */
+function link(url: string, node: Link | LinkReference, context: Context, depth: number): ReactNode {
+  const words = plainText(node);
+  const children = inline(node, context.isInLink ? context : { ...context, isInLink: true }, depth);
   const address = safeAddress(url);
   if (address === undefined) {
     return url === "" ? (
@@ -358,18 +380,29 @@ function link(url: string, words: string, children: ReactNode): ReactNode {
     );
   }
   const plain = words.trim() === address || words.trim() === address.replace(/^mailto:/, "") || words.trim() === address.replace(/^https?:\/\//, "").replace(/\/$/, "");
+  const host = askedHost(address);
   return (
     <>
-      <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
-        {children}
-      </a>
-      {!plain && <span className="md-place">{visible(address)}</span>}
+      {context.isInLink ? (
+        children
+      ) : (
+        <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
+          {children}
+        </a>
+      )}
+      {(!plain || host !== undefined) && (
+        <span className="md-place">
+          {visible(address)}
+          {host !== undefined && <> {t("md.host", { host })}</>}
+        </span>
+      )}
     </>
   );
 }
 
 function Picture({ url, words }: { url: string; words: string }): ReactNode {
   const session = use(SessionFilesContext);
+  const isWhole = use(WholeContext);
   const file = sessionFile(url);
   const source =
     session !== undefined && file !== undefined && isPicture(file) ? fileAddress(session, file) : isInlineImage(url) ? url : undefined;
@@ -383,7 +416,7 @@ function Picture({ url, words }: { url: string; words: string }): ReactNode {
     <>
       <img className="md-picture" src={source} alt={visible(words)} loading="lazy" />
       <span className="md-image">
-        <Visible text={words} /> {source !== url && <code>{visible(url)}</code>}
+        <Visible text={words} /> {(isWhole || source !== url) && <code>{visible(url)}</code>}
       </span>
     </>
   );

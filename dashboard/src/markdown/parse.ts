@@ -3,7 +3,11 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 
-const extensions = [gfm()];
+/**
+ * The same Markdown as `crates/core/src/plan/markdown.rs` reads: without footnotes, in which indented code is a paragraph. What is code in a plan
+ * decides which shell lines its approval covers.
+ */
+const extensions = [gfm(), { disable: { null: ["gfmFootnoteDefinition", "gfmFootnoteCall", "gfmPotentialFootnoteCall"] } }];
 const mdastExtensions = [gfmFromMarkdown()];
 
 /** How many texts are kept parsed: a message that is scrolled into view again is not parsed again. */
@@ -61,22 +65,8 @@ export function* everyNode(root: Nodes): Generator<Nodes> {
 
 /** The block in which a document says what its work needs (`crates/core/src/plan/needs.rs`). A stored one has one at most. */
 export function needsOf(root: Nodes): string | undefined {
-  for (const node of everyNode(root)) if (node.type === "code" && node.lang === "planwright-needs") return node.value;
+  for (const node of everyNode(root)) if (node.type === "code" && [node.lang, node.meta].join(" ").trim().split(/[\s\u0085]/)[0] === "planwright-needs") return node.value;
   return undefined;
-}
-
-/** The shell lines that a document names, which its approval covers: after a `$` and a space (`crates/core/src/plan/commands.rs`). */
-export function commandsOf(root: Nodes): string[] {
-  const commands: string[] = [];
-  const take = (text: string) => {
-    const line = text.startsWith("$ ") ? text.slice(2).trim() : "";
-    if (line !== "") commands.push(line);
-  };
-  for (const node of everyNode(root)) {
-    if (node.type === "inlineCode") take(node.value);
-    else if (node.type === "code") node.value.split("\n").forEach(take);
-  }
-  return commands;
 }
 
 /**
@@ -140,6 +130,14 @@ export function safeAddress(url: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The host that a browser asks, where the address names it in other letters: those of another alphabet may look the same. */
+export function askedHost(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { hostname } = new URL(address);
+  const written = /^[a-z]+:[\\/]*(?:[^\\/?#]*@)?([^\\/?#]*)/i.exec(address)?.[1]?.replace(/:\d*$/, "");
+  return hostname === "" || written?.toLowerCase() === hostname ? undefined : hostname;
 }
 
 /** Pictures that are part of the text itself. Others would be a request to somewhere else. */

@@ -14,7 +14,7 @@ import { sessionIdOf } from "../session/id";
 import { PageHead } from "../shell/Shell";
 import { clockTime, t } from "../texts/t";
 import { Banner, Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { PlanBadge, planState, StepIcon } from "../ui/status";
 
@@ -89,7 +89,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
           </ol>
           <p className="secondary">
             {t("run.started")} <Time at={execution.startedAt} /> ({clockTime(execution.startedAt)})
-            {execution.startedBy && <> · {execution.startedBy.name}</>}
+            {execution.startedBy && <> · {visible(execution.startedBy.name)}</>}
             {execution.finishedAt && (
               <>
                 {" "}
@@ -166,7 +166,7 @@ function RunStep({ run, step }: { run: StepRun; step: Step | undefined }): React
         </div>
         <div className="step-about">
           <span>{t(`step.state.${run.status}`)}</span>
-          {step?.agent !== undefined && <span className="agent">{step.agent}</span>}
+          {step?.agent !== undefined && <span className="agent">{visible(step.agent)}</span>}
           {run.startedAt && <Elapsed from={run.startedAt} to={run.finishedAt} />}
           {run.startedAt && <span>{clockTime(run.startedAt)}</span>}
           {run.calls !== undefined && <span>{t("tools.count", { count: run.calls })}</span>}

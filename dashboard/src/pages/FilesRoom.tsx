@@ -9,13 +9,13 @@ import type { SessionChanges } from "../api/types";
 import { useFollowSession } from "../live/useLive";
 import { NotCovered, sayUndone, UndoneList } from "../plan/ChangedFiles";
 import { FileDiffs } from "../plan/FileDiffs";
+import { ListedState } from "../plan/ListedState";
 import { FileBrowser } from "../rooms/FileBrowser";
 import { Confirm, RoomSection } from "../rooms/parts";
 import type { SessionId } from "../session/id";
 import { t } from "../texts/t";
 import { Button, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
-import { StateDot } from "../ui/status";
 
 /** The session's files, and what was changed in them. */
 export function FilesRoom(): ReactNode {
@@ -128,7 +128,7 @@ function PlansWithFiles({ session }: { session: SessionId }): ReactNode {
       <ul className="rows">
         {begun.map((plan) => (
           <li key={plan.id} className="row">
-            <StateDot state={plan.status} />
+            <ListedState plan={plan} />
             <div className="row-main">
               <Link to="/p/$plan" params={{ plan: plan.id }} search={{ view: "files" }}>
                 {t("plan.short", { n: plan.number })} <Visible text={plan.title} />

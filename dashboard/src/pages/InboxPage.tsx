@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } 
 
 import { recentPlansQuery, sessionsQuery } from "../api/queries";
 import type { InboxItem } from "../api/types";
+import { ListedState } from "../plan/ListedState";
 import { sessionIdOf } from "../session/id";
 import { SessionName } from "../session/SessionName";
 import { useKeys } from "../shell/keys";
@@ -176,7 +177,7 @@ function Recent(): ReactNode {
         {recent.map((plan) => (
           <li key={plan.id}>
             <Link to="/p/$plan" params={{ plan: plan.id }}>
-              <StateDot state={plan.status} />
+              <ListedState plan={plan} />
               <span>
                 <Visible text={plan.title} />
               </span>

@@ -11,7 +11,7 @@ import { clockTime, exactTime, t, type TextKey } from "../texts/t";
 import { en } from "../texts/en";
 import { StateThen } from "../rooms/StateThen";
 import { Button, Failure, Loading } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 
 const GROUPS = ["all", "plan", "turn", "auto", "memory", "files", "workbook", "session"] as const;
@@ -139,7 +139,7 @@ function JournalRow({ entry, onState }: { entry: ShownEntry; onState: () => void
         <span className="journal-about">
           <Visible text={about(entry)} />
         </span>
-        <span className="secondary">{entry.by.name}</span>
+        <span className="secondary">{visible(entry.by.name)}</span>
         <time className="secondary" dateTime={entry.at} title={exactTime(entry.at)}>
           {clockTime(entry.at)}
         </time>

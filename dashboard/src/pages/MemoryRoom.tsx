@@ -13,7 +13,7 @@ import { Confirm, Problem } from "../rooms/parts";
 import type { SessionId } from "../session/id";
 import { t } from "../texts/t";
 import { Button, Empty, errorWords, Failure, IconButton, Loading, sentence, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { Menu } from "../ui/Menu";
 import { say } from "../ui/toasts";
@@ -203,7 +203,7 @@ function MemoryRow({ session, item, best, onUndo }: { session: SessionId; item: 
           </span>
           <span>{t(`memory.kind.${item.kind}`)}</span>
           <span>{item.trust === "person" && item.author.name === "person" ? t("memory.trust.unnamed") : t(`memory.trust.${item.trust}`, { name: item.author.name })}</span>
-          {item.source.session !== undefined && <span>{t("memory.promotedFrom", { session: item.source.session, name: item.source.promotedBy ?? "" })}</span>}
+          {item.source.session !== undefined && <span>{t("memory.promotedFrom", { session: item.source.session, name: visible(item.source.promotedBy ?? "") })}</span>}
           {item.tags.map((tag) => (
             <span key={tag}>
               #<Visible text={tag} />

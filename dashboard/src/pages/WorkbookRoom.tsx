@@ -10,7 +10,7 @@ import { WorkbookEditor } from "../rooms/WorkbookEditor";
 import type { SessionId } from "../session/id";
 import { t, type TextKey } from "../texts/t";
 import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 
 /** The agent's notes beside the conversation. */
 export function WorkbookRoom(): ReactNode {
@@ -64,7 +64,7 @@ function DocumentPage({ session, document }: { session: SessionId; document: Wor
     <>
       <div className="workbook-head">
         <p className="secondary">
-          {t("plan.version", { n: document.version })} · {t("workbook.by", { by: document.by })} · <Time at={document.updatedAt} />
+          {t("plan.version", { n: document.version })} · {t("workbook.by", { by: visible(document.by) })} · <Time at={document.updatedAt} />
         </p>
         <Button icon="edit" onClick={() => setEditing(true)}>
           {t("workbook.edit")}

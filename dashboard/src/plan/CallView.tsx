@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 
-import type { CallPreview } from "../api/types";
+import { ExactNumber, parseExact, stringifyExact } from "../api/exactJson";
+import type { CallPreview, Step } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
 import { languageOf } from "../markdown/language";
 import { t } from "../texts/t";
 import { CopyButton } from "../ui/CopyButton";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon, type IconName } from "../ui/Icon";
 import { diffLines, type Line } from "./lineDiff";
 import { PreviewView } from "./PreviewView";
@@ -15,28 +16,33 @@ type Arguments = Record<string, unknown>;
 /** A call as what it is: a file write as lines, a command as a command. */
 export function CallView({ tool, args, preview }: { tool: string; args: unknown; preview?: CallPreview | undefined }): ReactNode {
   const given = asObject(args);
-  if (preview) return <PreviewView preview={preview} call={<CallView tool={tool} args={args} />} />;
+  // The difference says what these arguments do, and nothing of others.
+  if (preview) return <WithRest call={<PreviewView preview={preview} call={<CallView tool={tool} args={args} />} />} given={given} names={Object.keys(given).filter((name) => IN_DIFFERENCE.has(name))} />;
   const path = text(given.path);
   switch (tool) {
     case "write_file": {
       const content = text(given.content);
-      if (path !== undefined && content !== undefined) return <Shown call={<FileWrite path={path} content={content} />} given={given} names={["path", "content"]} />;
+      if (path !== undefined && content !== undefined) return <WithRest call={<FileWrite path={path} content={content} />} given={given} names={["path", "content"]} />;
       break;
     }
     case "edit_file":
-      if (path !== undefined && Array.isArray(given.edits)) return <Shown call={<FileEdit path={path} edits={given.edits} />} given={given} names={["path", "edits"]} />;
+      if (path !== undefined && Array.isArray(given.edits)) return <WithRest call={<FileEdit path={path} edits={given.edits} />} given={given} names={["path", "edits"]} />;
       break;
     case "run_command": {
       const command = text(given.command);
-      if (command !== undefined) return <Shown call={<Command command={command} cwd={text(given.cwd)} />} given={given} names={["command", "cwd"]} />;
+      if (command !== undefined) return <WithRest call={<Command command={command} cwd={text(given.cwd)} />} given={given} names={["command", ...(text(given.cwd) === undefined ? [] : ["cwd"])]} />;
       break;
     }
   }
-  return <Fields values={given} />;
+  // Whatever else it is, it is shown.
+  return args === undefined || isObject(args) ? <Fields values={given} /> : <CodeBlock code={stringifyExact(args, 2)} language="json" />;
 }
 
+/** What the difference that a call makes to a file shows. */
+export const IN_DIFFERENCE: ReadonlySet<string> = new Set(["path", "content", "edits", "from", "to"]);
+
 /** A call with the arguments that its own view does not show. */
-function Shown({ call, given, names }: { call: ReactNode; given: Arguments; names: readonly string[] }): ReactNode {
+export function WithRest({ call, given, names }: { call: ReactNode; given: Arguments; names: readonly string[] }): ReactNode {
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
   return (
     <>
@@ -44,6 +50,14 @@ function Shown({ call, given, names }: { call: ReactNode; given: Arguments; name
       {Object.keys(rest).length > 0 && <Fields values={rest} />}
     </>
   );
+}
+
+/** The agent's words about a recorded call. Without any its description is the call itself (`RecordedCall` in `crates/core/src/plan/content.rs`). */
+export function purposeOf({ tool, arguments: args, description }: Pick<Step, "tool" | "arguments" | "description">): string | undefined {
+  if (tool === undefined) return undefined;
+  const call = `${tool}(${stringifyExact(args)})`;
+  const words = description.startsWith(call) ? description.slice(call.length).replace(/^: /, "") : description;
+  return words === "" ? undefined : words;
 }
 
 /** What a call does, in a few words. Details are known once its arguments or its result are. */
@@ -88,9 +102,9 @@ export function callWords(tool: string, args: unknown, result?: string): { words
     case "plan_submit":
       return { words: t("call.planSubmit"), detail: undefined, icon: "list" };
     case "ask_agent":
-      return { words: t("call.askAgent", { agent: text(given.agent) ?? "" }), detail: text(given.question), icon: "question" };
+      return { words: t("call.askAgent", { agent: visible(text(given.agent) ?? "") }), detail: text(given.question), icon: "question" };
     default:
-      return { words: tool, detail: firstText(given), icon: "tool" };
+      return { words: visible(tool), detail: firstText(given), icon: "tool" };
   }
 }
 
@@ -160,7 +174,7 @@ function Command({ command, cwd }: { command: string; cwd: string | undefined })
     <figure className="code code-command">
       <figcaption>
         <span>
-          <Icon name="terminal" size={14} /> {cwd === undefined ? t("call.command") : t("call.commandIn", { folder: cwd })}
+          <Icon name="terminal" size={14} /> {cwd === undefined ? t("call.command") : t("call.commandIn", { folder: visible(cwd) })}
         </span>
         <CopyButton text={command} label={t("code.copy")} />
       </figcaption>
@@ -200,6 +214,7 @@ function Value({ value }: { value: unknown }): ReactNode {
   if (typeof value === "string") {
     return value.includes("\n") || value.length > 200 ? <CodeBlock code={value} /> : <Visible text={value} />;
   }
+  if (value instanceof ExactNumber) return <code>{value.digits}</code>;
   if (value === null || typeof value !== "object") return <code>{String(value)}</code>;
   if (Array.isArray(value) && value.every((item) => typeof item === "string" || typeof item === "number")) {
     return value.length === 0 ? (
@@ -214,7 +229,7 @@ function Value({ value }: { value: unknown }): ReactNode {
       </ul>
     );
   }
-  return <CodeBlock code={JSON.stringify(value, null, 2)} language="json" />;
+  return <CodeBlock code={stringifyExact(value, 2)} language="json" />;
 }
 
 /** A result: text as text, JSON by its fields. */
@@ -226,14 +241,18 @@ export function ResultView({ result }: { result: string }): ReactNode {
 
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }
 }
 
+function isObject(value: unknown): value is Arguments {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function asObject(value: unknown): Arguments {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Arguments) : {};
+  return isObject(value) ? value : {};
 }
 
 function text(value: unknown): string | undefined {

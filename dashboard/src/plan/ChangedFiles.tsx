@@ -78,7 +78,7 @@ export function NotCovered({ paths, isComplete }: { paths: readonly string[]; is
 export function UndoneList({ undone }: { undone: readonly Undone[] }): ReactNode {
   return undone.map((one, index) => (
     <Banner key={index} tone="quiet" icon="back">
-      {t("files.undone", { name: one.by.name, count: one.paths.length })} <Time at={one.at} />
+      {t("files.undone", { name: visible(one.by.name), count: one.paths.length })} <Time at={one.at} />
       <ul className="plain-list">
         {one.paths.map((path) => (
           <li key={path}>

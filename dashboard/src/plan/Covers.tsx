@@ -2,6 +2,7 @@ import { useMemo, type ReactNode } from "react";
 
 import type { Plan } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
+import { askedHost } from "../markdown/parse";
 import { list, t } from "../texts/t";
 import { Visible, visible } from "../ui/hidden";
 import { Icon, type IconName } from "../ui/Icon";
@@ -49,7 +50,7 @@ export function Covers({ plan, out }: { plan: Plan; out?: readonly LeftOut[] | u
           )}
         </Group>
         <Group icon="swap" title={t("covers.hosts", { count: hosts.length })} of={hosts}>
-          {(host) => <code>{visible(host)}</code>}
+          {(host) => <code>{[visible(host), askedHost(`https://${host}`)].filter((name) => name !== undefined).join(" → ")}</code>}
         </Group>
       </dl>
     </section>

@@ -6,7 +6,7 @@ import { planHistoryQuery } from "../api/queries";
 import type { Decision, Execution, Plan, PlanHistory } from "../api/types";
 import { clockTime, list, t } from "../texts/t";
 import { Failure, Loading, Time } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { Elapsed } from "./StepList";
 
@@ -26,7 +26,7 @@ export function History({ plan }: { plan: Plan }): ReactNode {
               <Icon name="edit" />
               <div>
                 <p>
-                  {t("history.version", { version: item.version.version, by: item.version.by.name })}{" "}
+                  {t("history.version", { version: item.version.version, by: visible(item.version.by.name) })}{" "}
                   {item.version.version > 1 && (
                     <Link to="/p/$plan" params={{ plan: plan.id }} search={{ view: "changes", from: item.version.version - 1, to: item.version.version }}>
                       {t("history.changes")}
@@ -77,7 +77,7 @@ export function DecisionItem({ decision }: { decision: Decision }): ReactNode {
   return (
     <div>
       <p>
-        <strong>{t(`history.decision.${decision.decision as "approved"}`, { by: decision.by })}</strong>
+        <strong>{t(`history.decision.${decision.decision as "approved"}`, { by: visible(decision.by) })}</strong>
       </p>
       <p className="secondary">
         {how} · {t("history.through", { through: decision.through })} · <Presence decision={decision} /> · <Time at={decision.at} /> ({clockTime(decision.at)})
@@ -108,7 +108,7 @@ function Presence({ decision }: { decision: Decision }): ReactNode {
   if (signatures.length === 0) return <span data-presence={presence}>{t(`history.presence.${presence as "verified"}`)}</span>;
   return (
     <span data-presence={presence} data-tone="done">
-      {t("history.signed", { names: list(signatures.map((one) => t(`history.signedWith.${one.with as "passkey"}`, { name: one.approver }))) })}
+      {t("history.signed", { names: list(signatures.map((one) => t(`history.signedWith.${one.with as "passkey"}`, { name: visible(one.approver) }))) })}
     </span>
   );
 }

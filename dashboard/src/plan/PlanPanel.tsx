@@ -10,11 +10,12 @@ import { t } from "../texts/t";
 import { Button, errorWords, Failure, IconButton, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { Menu } from "../ui/Menu";
-import { PlanBadge, planState, StateDot } from "../ui/status";
+import { PlanBadge, planState } from "../ui/status";
 import { say } from "../ui/toasts";
 import { Covers } from "./Covers";
 import { DecisionBar } from "./DecisionBar";
 import { diffSize, SizeBadge } from "./diffSize";
+import { ListedState } from "./ListedState";
 import { canSelect, leftOut } from "./selection";
 import { StepList } from "./StepList";
 import { useShownVersion } from "./useShownVersion";
@@ -162,7 +163,7 @@ function OtherPlans({ list, shown }: { list: PlanList; shown: string | undefined
       <ul>
         {others.map((plan) => (
           <li key={plan.id}>
-            <StateDot state={plan.status} />
+            <ListedState plan={plan} />
             <Link to="/p/$plan" params={{ plan: plan.id }}>
               {t("plan.short", { n: plan.number })} <Visible text={plan.title} />
             </Link>

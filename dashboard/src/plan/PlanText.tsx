@@ -8,6 +8,7 @@ import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
 import { callWords } from "./CallView";
 import { Covers } from "./Covers";
+import { MoreBelow } from "./MoreBelow";
 import { Previews } from "./PreviewView";
 import { markShown } from "./shownText";
 import { StepList } from "./StepList";
@@ -36,19 +37,32 @@ export function PlanText(props: PlanTextProps): ReactNode {
   }, [waits, plan.digest]);
   return (
     <WholeContext value={waits}>
-      {plan.title.length > LONG_TITLE && (
+      {plan.title.length > (plan.style === "document" ? LONG_HEADING : LONG_TITLE) && (
         <p className="plan-title-whole">
           <Visible text={plan.title} />
         </p>
       )}
       {waits && <Covers plan={plan} out={selection?.out} />}
-      {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
+      <div className="plan-read">
+        {plan.style === "document" ? <DocumentText {...props} /> : <PartsText {...props} />}
+        {waits && <MoreBelow key={plan.digest} />}
+      </div>
     </WholeContext>
   );
 }
 
-/** The head of a page may cut a longer title. */
-const LONG_TITLE = 60;
+/** The head of a page may cut a longer title, on a phone at two lines. That of a document stands in its text, too. */
+const LONG_TITLE = 30;
+const LONG_HEADING = 60;
+
+/**
+ * Which round of calls a plan is and what the rounds before did, as the plan's text says it. No words of an agent can stand there: they are on
+ * the line of the title, quoted, or behind the heading of the steps (`crates/core/src/plan/text.rs`).
+ */
+export function roundText({ style, markdown }: Pick<Plan, "style" | "markdown">): string | undefined {
+  if (style !== "collect") return undefined;
+  return /\n(Round \d+ of plan \d+\.\n[^]*?)\n## Steps\n/.exec(markdown)?.[1];
+}
 
 function DocumentText({ plan, changed, ref }: PlanTextProps): ReactNode {
   return (
@@ -60,6 +74,7 @@ function DocumentText({ plan, changed, ref }: PlanTextProps): ReactNode {
 
 function PartsText({ plan, selection, at, extra, ref }: PlanTextProps): ReactNode {
   const details = planDetails(plan);
+  const rounds = roundText(plan);
   return (
     <Previews plan={plan}>
       <div className="plan-text" ref={ref} data-plan-text>
@@ -75,6 +90,11 @@ function PartsText({ plan, selection, at, extra, ref }: PlanTextProps): ReactNod
           <p className="plan-summary">
             <Visible text={details.summary} />
           </p>
+        )}
+        {rounds !== undefined && (
+          <section id="rounds" className="rounds">
+            <Markdown text={rounds} />
+          </section>
         )}
         <section id="steps">
           <h2>{t("steps.title")}</h2>

@@ -7,8 +7,8 @@ import { CodeBlock, WholeContext } from "../markdown/CodeBlock";
 import { Markdown } from "../markdown/Markdown";
 import { t } from "../texts/t";
 import { Failure, Loading } from "../ui/basics";
-import { Visible } from "../ui/hidden";
-import { CallView, callWords } from "./CallView";
+import { Visible, visible } from "../ui/hidden";
+import { CallView, callWords, purposeOf } from "./CallView";
 import { changeKey, partChanges, planParts, type PlanPart } from "./planParts";
 import { setViewed, viewedOf } from "./viewed";
 
@@ -69,6 +69,7 @@ function partName(part: PlanPart | undefined): string {
 function PartView({ part, mark }: { part: PlanPart; mark: "removed" | "added" }): ReactNode {
   const { content, markdown } = part;
   const call = content?.tool === undefined ? undefined : callWords(content.tool, content.arguments);
+  const purpose = content && purposeOf(content);
   const Tag = mark === "removed" ? "del" : "ins";
   return (
     <Tag className="part" data-mark={mark}>
@@ -76,9 +77,14 @@ function PartView({ part, mark }: { part: PlanPart; mark: "removed" | "added" })
       {content && (
         <>
           <p>{call ? call.words : <Visible text={content.description} />}</p>
+          {purpose !== undefined && (
+            <p dir="auto">
+              <span className="secondary">{t("step.purpose")}</span> <Visible text={purpose} />
+            </p>
+          )}
           {(content.agent !== undefined || content.verification !== undefined) && (
             <p className="secondary">
-              {content.agent} <Visible text={content.verification ?? ""} />
+              {visible(content.agent ?? "")} <Visible text={content.verification ?? ""} />
             </p>
           )}
           {content.tool !== undefined && <CallView tool={content.tool} args={content.arguments} />}

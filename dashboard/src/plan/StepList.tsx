@@ -5,10 +5,10 @@ import type { Step } from "../api/types";
 import { CodeBlock } from "../markdown/CodeBlock";
 import { duration, list, t } from "../texts/t";
 import { useNow } from "../ui/basics";
-import { Visible } from "../ui/hidden";
+import { Visible, visible } from "../ui/hidden";
 import { Icon } from "../ui/Icon";
 import { StepIcon } from "../ui/status";
-import { callWords, CallView, ResultView } from "./CallView";
+import { callWords, CallView, purposeOf, ResultView } from "./CallView";
 import { PreviewContext } from "./PreviewView";
 import type { LeftOut } from "./selection";
 
@@ -78,12 +78,15 @@ function StepRow({
   index,
   start,
 }: StepListProps & { step: Step; measure?: (element: Element | null) => void; index?: number; start?: number }): ReactNode {
-  const [open, setOpen] = useState(unfolded);
+  // A plan that begins to wait unfolds its steps, also those that were drawn before.
+  const [chosen, setChosen] = useState<boolean>();
+  const open = chosen ?? unfolded;
   const previews = use(PreviewContext);
   const out = selection?.out.find((one) => one.position === step.position);
   const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments, step.note);
   const needs = (step.needs ?? []).map((need) => steps.find((other) => other.id === need)?.position).filter((n) => n !== undefined);
   const hasDetails = step.tool !== undefined || step.note !== undefined || step.evidence !== undefined || step.verification !== undefined || (step.commands ?? []).length > 0;
+  const purpose = compact ? undefined : purposeOf(step);
   const labelId = `step-${step.id}`;
   const label = call ? (
     <>
@@ -120,7 +123,7 @@ function StepRow({
         <div className="step-line">
           <span className="step-number">{step.position}</span>
           {hasDetails && !compact ? (
-            <button type="button" id={labelId} className="step-label" dir="auto" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <button type="button" id={labelId} className="step-label" dir="auto" aria-expanded={open} onClick={() => setChosen(!open)}>
               {label}
               <Icon name="chevron" size={12} />
             </button>
@@ -130,6 +133,11 @@ function StepRow({
             </span>
           )}
         </div>
+        {purpose !== undefined && (
+          <p className="step-purpose" dir="auto">
+            <span className="secondary">{t("step.purpose")}</span> <Visible text={purpose} />
+          </p>
+        )}
         <StepAbout step={step} needs={needs} out={out} compact={compact} />
         {open && !compact && (
           <div className="step-details">
@@ -168,7 +176,7 @@ function StepAbout({ step, needs, out, compact }: { step: Step; needs: readonly 
   else if (out) parts.push(<span key="out">{t("step.out")}</span>);
   if (step.status !== "PENDING") parts.push(<span key="status" data-tone={TONES[step.status]}>{t(`step.state.${step.status}`)}</span>);
   if (step.madeBy !== undefined) parts.push(<span key="madeBy">{t(`step.madeBy.${step.madeBy}`)}</span>);
-  if (step.agent !== undefined) parts.push(<span key="agent" className="agent">{step.agent}</span>);
+  if (step.agent !== undefined) parts.push(<span key="agent" className="agent">{visible(step.agent)}</span>);
   if (needs.length > 0) parts.push(<span key="needs">{t("step.needs", { steps: list(needs) })}</span>);
   if (step.startedAt !== undefined) parts.push(<Elapsed key="time" from={step.startedAt} to={step.finishedAt} />);
   if (!compact && step.note !== undefined && step.tool === undefined) parts.push(<span key="note" className="step-note"><Visible text={step.note} /></span>);

@@ -41,19 +41,17 @@ test("every command of every step of an agents' plan counts", () => {
   ]);
 });
 
-test("a document covers the shell lines with a sign, and no others", () => {
-  const markdown = "Run `$ make` and not `make clean`.\n\n```sh\n$ git push\nls\n$  \n```\n\n    $ indented\n\nSee https://a.example/x.";
-  expect(covered({ style: "document", markdown, steps: [] })).toMatchObject({
-    commands: [{ line: "make" }, { line: "git push" }, { line: "indented" }],
-    hosts: ["a.example"],
-  });
+test("a document covers the shell lines that the server names", () => {
+  const plan = { style: "document" as const, markdown: "Run `$ make`. See https://a.example/x and http://[2001:db8::1]:80/ or https://a.example.", commands: ["make", "make picture"], steps: [] };
+  expect(covered(plan)).toMatchObject({ commands: [{ step: undefined, line: "make" }, { step: undefined, line: "make picture" }], hosts: ["[2001:db8::1]", "a.example"] });
   // A text names hosts also to read there.
-  expect(coversWords(covered({ style: "document", markdown, steps: [] }))).toEqual(["3 commands"]);
+  expect(coversWords(covered(plan))).toEqual(["2 commands"]);
 });
 
 test("the block of a document that says what its work needs is shown as it is written", () => {
   const needs = 'files = ["src/**"]\ncommands = ["rm -rf /srv/old"]';
   const markdown = (word: string) => `# Move\n\n> \`\`\`${word}\n> ${needs.replace("\n", "\n> ")}\n> \`\`\`\n`;
-  expect(covered({ style: "document", markdown: markdown("planwright-needs"), steps: [] }).needs).toBe(needs);
+  // As the server reads it: whatever stands behind the word, and whichever space is between.
+  for (const info of ["planwright-needs", "planwright-needs\u00a0x", "planwright-needs\u0085x", "planwright-needs x"]) expect(covered({ style: "document", markdown: markdown(info), steps: [] }).needs).toBe(needs);
   expect(covered({ style: "document", markdown: markdown("toml"), steps: [] }).needs).toBeUndefined();
 });

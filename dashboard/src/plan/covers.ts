@@ -1,5 +1,5 @@
 import type { Plan } from "../api/types";
-import { commandsOf, needsOf, parse } from "../markdown/parse";
+import { needsOf, parse } from "../markdown/parse";
 
 /** What carrying a plan out does, as far as its content says it. */
 export interface Covered {
@@ -33,13 +33,13 @@ export interface CoveredFile {
 const ONLY_READS: ReadonlySet<string> = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get", "plan_list", "command_output", "read_plan", "list_plans"]);
 
 /** `out` are the positions of the steps that are left out. */
-export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: ReadonlySet<number> = new Set()): Covered {
+export function covered(plan: Pick<Plan, "style" | "markdown" | "steps" | "commands">, out: ReadonlySet<number> = new Set()): Covered {
   const found: Covered = { commands: [], files: [], deletions: [], tools: [], reads: 0, hosts: [], areHostsFromText: plan.style === "document", needs: undefined };
   const hosts = new Set<string>();
   if (plan.style === "document") {
-    const root = parse(plan.markdown);
-    found.commands = commandsOf(root).map((line) => ({ step: undefined, line }));
-    found.needs = needsOf(root);
+    // Which lines an approval covers the server says: another parser may read a text in another way.
+    found.commands = (plan.commands ?? []).map((line) => ({ step: undefined, line }));
+    found.needs = needsOf(parse(plan.markdown));
     addHosts(plan.markdown, hosts);
   }
   const tools = new Map<string, number[]>();
@@ -79,9 +79,14 @@ export function covered(plan: Pick<Plan, "style" | "markdown" | "steps">, out: R
 }
 
 function addHosts(words: string, hosts: Set<string>): void {
-  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?([^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) if (host) hosts.add(host.toLowerCase());
+  // A full stop behind it ends the sentence.
+  const add = (host = "") => {
+    const name = host.toLowerCase().replace(/\.+$/, "");
+    if (name !== "") hosts.add(name);
+  };
+  for (const [, host] of words.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/"'`<>()[\]\\@]*@)?(\[[0-9a-f:.]+\]|[^\s/"'`<>()[\]\\:?#,;|$&*{}]+)/gi)) add(host);
   // `scp file user@host:path` and the like.
-  for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) if (host) hosts.add(host.toLowerCase());
+  for (const [, host] of words.matchAll(/(?<![\w.:/@-])[\w.-]+@([a-z0-9][a-z0-9.-]*):(?!\/\/)/gi)) add(host);
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -9,6 +9,7 @@ import { differenceRows } from "../plan/PreviewView";
 import type { SessionId } from "../session/id";
 import { t } from "../texts/t";
 import { Banner, Button } from "../ui/basics";
+import { visible } from "../ui/hidden";
 import { say } from "../ui/toasts";
 import { Problem } from "./parts";
 
@@ -73,7 +74,7 @@ export function WorkbookEditor({ session, document, onClose }: { session: Sessio
               </>
             }
           >
-            {t("workbook.conflict", { by: theirs.by, version: theirs.version })}
+            {t("workbook.conflict", { by: visible(theirs.by), version: theirs.version })}
           </Banner>
           <p className="secondary">{t("workbook.conflictWords")}</p>
           <DiffRows rows={differenceRows(theirs.markdown, text)} label={t("workbook.conflictWords")} />

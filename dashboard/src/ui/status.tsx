@@ -10,10 +10,11 @@ export type Tone = "waiting" | "running" | "done" | "failed" | "quiet";
 export type PlanState = PlanStatus | "PAUSED" | "UNCERTAIN" | "ASKING" | "FAILED" | "LEFT_TO_AGENT";
 
 export function planState(plan: Pick<Plan, "status" | "activity" | "execution">): PlanState {
-  if (plan.status === "PARTIALLY_COMPLETED" && (plan.execution?.counts.failed ?? 0) > 0) return "FAILED";
+  const { failed = 0, uncertain = 0 } = plan.execution?.counts ?? {};
+  if (plan.status === "PARTIALLY_COMPLETED") return failed > 0 ? "FAILED" : uncertain > 0 ? "UNCERTAIN" : plan.status;
   if (plan.status !== "EXECUTING") return plan.status;
   if (plan.activity === "asking") return "ASKING";
-  if ((plan.execution?.counts.uncertain ?? 0) > 0 && plan.activity !== "running") return "UNCERTAIN";
+  if (uncertain > 0 && plan.activity !== "running") return "UNCERTAIN";
   if (plan.activity === "paused") return "PAUSED";
   if (plan.activity === "left_to_agent") return "LEFT_TO_AGENT";
   return plan.status;

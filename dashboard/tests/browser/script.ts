@@ -92,6 +92,12 @@ const SCENES: [RegExp, Scene][] = [
     if (results === 0) return { calls };
     return { calls: [["plan_finalize", { summary: "Point the deployment at the new host" }]] };
   }],
+  // A file that is there, and a write over it that a person is asked about.
+  [/write what is asked about/, (results) => {
+    const script: [string, unknown][] = [["write_file", { path: "note.md", content: "one\ntwo\nthree\n" }], ["move_file", { from: "note.md", to: "asked/note.md" }], ["write_file", { path: "asked/note.md", content: "one\ntwo and a half\nthree\n" }]];
+    const call = script[results];
+    return call ? { calls: [call] } : { text: "It is written." };
+  }],
   [/ask me/, (results) => (results === 0 ? { calls: [["ask_person", { questions: [{ text: "Which colour has the door?", choices: ["red", "blue"] }, { text: "And why?" }] }]] } : { text: "Thank you for the answers." })],
   [/delete the draft/, (results) => (results === 0 ? { calls: [["write_file", { path: "draft.md", content: "old" }]] } : results === 1 ? { calls: [["delete_file", { path: "draft.md" }]] } : { text: "That is settled." })],
   [/build/, (results) => {

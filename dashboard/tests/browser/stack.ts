@@ -76,6 +76,18 @@ export async function planned(stack: Stack, key: string, ...said: string[]): Pro
   return plans[0].id;
 }
 
+/** A tool that the agent of another program calls over MCP, in the session of that name. `name` is what the program calls itself. */
+export async function agentCalls(stack: Stack, { key, style, name }: { key: string; style: string; name: string }, tool: string, args: unknown): Promise<void> {
+  const about = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": { name, version: "1" } };
+  const answer = await fetch(`${stack.url}/mcp/${key}?plan=${style}`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args, _meta: about } }),
+  });
+  const text = await answer.text();
+  if (!answer.ok || /"isError":true|"error":/.test(text)) throw new Error(`${tool}: ${answer.status} ${text}`);
+}
+
 /** What ends with this process, however it ends. */
 const running = new Map<ChildProcess, string>();
 process.once("SIGTERM", () => process.exit());
@@ -89,7 +101,7 @@ process.once("exit", () => {
 export async function startStack(store: StoreKind = "SQLite", settings: Record<string, string> = {}): Promise<Stack> {
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
-  await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n');
+  await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n\n[[permissions]]\ntool = "write_file"\nmatch = "asked/**"\ndecide = "ask"\n');
   const database: Record<string, string> = store === "PostgreSQL" ? { PLANWRIGHT_DATABASE: newDatabase() } : {};
   let server: ChildProcess | undefined;
   let url = "";

@@ -167,6 +167,7 @@ test("boxes of a document are no controls, its steps have numbers, and what is t
   const text = page.locator("[data-plan-text]");
   await text.getByText("tidy the shelf").waitFor();
   await untilCount(text.getByRole("checkbox"), 0);
+  expect(await text.locator(".md-task .md-item").evaluateAll((steps) => steps.map((step) => getComputedStyle(step).direction))).toEqual(["ltr", "rtl"]);
   expect(await text.locator(".md-task").evaluateAll((steps) => steps.map((step) => getComputedStyle(step, "::before").content))).toEqual(['"1"', '"2"']);
 });
 

@@ -89,6 +89,15 @@ test("the next version says which suggestions were taken; whether a comment is a
   const panel = page.getByRole("complementary", { name: "Comments" });
   const thread = (words: string) => panel.locator("li.comment", { hasText: words });
   await thread("Announce a maintenance window").getByText("taken", { exact: true }).waitFor();
+  // It looks like what it is: the words that were there, struck, and those in their place.
+  const suggestion = thread("Announce a maintenance window");
+  expect(await suggestion.locator("q").evaluate((words) => getComputedStyle(words).textDecorationLine)).toBe("line-through");
+  await suggestion.locator("ins", { hasText: "Announce a maintenance window" }).waitFor();
+  // The words of one are gone, which is no answer: only that is said.
+  await thread("Why sixty?").getByText("words changed", { exact: true }).waitFor();
+  await thread("Why sixty?").getByText(/That only says that the quoted words are different now/).waitFor();
+  // What is still in the text is marked there.
+  expect(await page.evaluate(() => (CSS as unknown as { highlights: Map<string, { size: number }> }).highlights.get("review-sent")?.size)).toBe(1);
   await thread("Which day?").getByText("open", { exact: true }).waitFor();
   await untilCount(thread("Which day?").getByText("resolved", { exact: true }), 0);
   await thread("Which day?").getByRole("button", { name: "Resolve" }).click();

@@ -49,25 +49,41 @@ describe("while a step asks for permission", () => {
   });
 });
 
-test("a write is shown against the file as it is, in the chat, and answered there", async () => {
+test("a write is shown against the file as it is, in the chat, with what Always would allow, and is refused with a key", async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "chat-asks" });
-  await stack.api("POST", "/api/sessions/chat-asks/messages", { text: "delete the draft" });
+  await stack.api("POST", "/api/sessions/chat-asks/messages", { text: "write what is asked about" });
   await waits("permission");
   const { page } = await visit(stack, "/s/chat-asks");
-  await page.getByRole("log").getByRole("button", { name: "Do not allow" }).click();
-  await page.getByText("That is settled.").waitFor();
-  await untilCount(page.getByRole("button", { name: "Do not allow" }), 0);
+  const card = page.getByRole("log").getByRole("region", { name: "The agent asks for permission" });
+  await card.locator(".diff-line[data-mark=removed]", { hasText: "two" }).waitFor();
+  await card.locator(".diff-line[data-mark=added]", { hasText: "two and a half" }).waitFor();
+  await card.locator(".diff-line[data-mark=same]", { hasText: "three" }).waitFor();
+  await card.getByText("Why you are asked:").waitFor();
+  await card.getByText("If you choose Always allow:").waitFor();
+  // What is typed meanwhile is a message and no answer.
+  const composer = page.getByLabel("Message to the agent", { exact: true });
+  await composer.fill("yes");
+  await composer.press("Enter");
+  await page.getByText("waiting until the agent has finished what came before").waitFor();
+  await waits("permission");
+  await page.getByRole("main").getByRole("heading", { level: 1 }).click();
+  await page.waitForTimeout(700);
+  await page.keyboard.press("n");
+  await page.getByText("It is written.").waitFor();
+  await untilCount(card, 0);
+  await page.getByText("You said: yes").waitFor();
+  const journal = await stack.api("GET", "/api/sessions/chat-asks/journal");
+  expect(journal.entries.find((entry: any) => entry.type === "permission_answered").event).toMatchObject({ grant: "no" });
 });
 
 describe("a plan that failed", () => {
-  test("is red, stands in the inbox, and is retried from there", async () => {
+  test("is red, stands in the inbox, is tried again from there, and goes on without the step", async () => {
     const id = await planned(stack, "failed-one", "/plan on collect", "plan what fails");
     const { digest } = await stack.api("GET", `/api/plans/${id}`);
     await stack.api("POST", `/api/plans/${id}/approve`, { digest });
     await waits("failed");
     const { page, go } = await visit(stack, "/");
     await page.getByRole("button", { name: /Step 2 of plan 1 failed/ }).click();
-    await page.getByRole("button", { name: "Retry step 2" }).waitFor();
     await page.getByRole("button", { name: "Skip step 2" }).waitFor();
     await page.getByRole("button", { name: "Request changes" }).waitFor();
     const isRed = () => page.locator(".badge[data-tone=failed]", { hasText: "Failed" }).first().waitFor();
@@ -78,8 +94,32 @@ describe("a plan that failed", () => {
     await untilCount(page.getByText("Partly done"), 0);
     await go(`/p/${id}/run/1`);
     await isRed();
+    // It fails again, and says so again.
+    const tried = (await stack.api("GET", `/api/plans/${id}/history`)).executions.length;
+    await go("/");
+    await page.getByRole("button", { name: /Step 2 of plan 1 failed/ }).click();
+    await page.getByRole("button", { name: "Retry step 2" }).click();
+    await until(() => stack.api("GET", `/api/plans/${id}/history`), ({ executions }: any) => executions.length > tried);
+    await waits("failed");
+    await go(`/p/${id}`);
+    await isRed();
     await page.getByRole("button", { name: "Skip step 2" }).click();
     await page.getByText("Completed", { exact: true }).first().waitFor();
     expect((await stack.api("GET", "/api/inbox")).items).toEqual([]);
+  });
+
+  test("looks like one in every list as well", async () => {
+    const id = await planned(stack, "failed-two", "/plan on collect", "plan what fails");
+    const { digest } = await stack.api("GET", `/api/plans/${id}`);
+    await stack.api("POST", `/api/plans/${id}/approve`, { digest });
+    await waits("failed");
+    // It is no more what its session works on.
+    await stack.api("POST", "/api/plans/disable", { sessionId: "failed-two" });
+    await stack.api("POST", "/api/plans/enable", { sessionId: "failed-two", style: "document" });
+    await until(() => stack.api("GET", "/api/inbox"), (seen: any) => seen.items.length === 0);
+    const { page, go } = await visit(stack, "/");
+    await page.getByRole("region", { name: "Recently finished" }).locator(".dot[data-tone=failed]").waitFor();
+    await go("/s/failed-two");
+    await page.getByRole("complementary", { name: "Plan of this session" }).locator(".other-plans .dot[data-tone=failed]").waitFor();
   });
 });

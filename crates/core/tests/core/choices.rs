@@ -195,8 +195,8 @@ fn every_state_has_its_choices() {
             &["retry", "skip", "revise", "cancel"],
         ),
         (Completed, Waits::Nothing, None, "It is finished.", &["begin"]),
-        (Rejected, Waits::Nothing, None, "It is finished.", &["begin"]),
-        (Cancelled, Waits::Nothing, None, "It is finished.", &["begin"]),
+        (Rejected, Waits::Nothing, None, "It was rejected.", &["begin"]),
+        (Cancelled, Waits::Nothing, None, "It was cancelled.", &["begin"]),
         (Superseded, Waits::Nothing, None, "Another plan took its place.", &["begin"]),
     ];
     for status in PlanStatus::ALL {

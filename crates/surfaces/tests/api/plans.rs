@@ -100,6 +100,20 @@ async fn a_plan_is_named_by_its_id_its_number_or_a_piece() {
     assert_eq!(markdown.headers["content-type"], "text/markdown; charset=utf-8");
 }
 
+/// Another parser of Markdown may find other lines than the ones that the approval covers.
+#[tokio::test]
+async fn a_document_names_the_shell_lines_that_its_approval_covers() {
+    let text = "# Tidy\n\n- [ ] tidy with `$ make tidy`\n\n![`$ make picture`](a.png)\n\n[^x]: a\n\n    $ make note\n";
+    let drafted = [Reply::call("plan_set_content", json!({ "plan_markdown": text })), Reply::text("Drafted.")];
+    let world = World::new(drafted).await;
+    world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await.with(200);
+    world.say("tidy up").await.with(200);
+    let plan = world.get(&format!("/api/plans/1?sessionId={SESSION}")).await.with(200);
+    assert_eq!(plan["commands"], json!(["make tidy", "make picture", "make note"]));
+    let (_, without) = World::with_plan([]).await;
+    assert_eq!(without["commands"], Value::Null);
+}
+
 #[tokio::test]
 async fn the_tag_of_a_plan_changes_whenever_the_answer_does() {
     let (world, plan) = World::with_plan([]).await;
