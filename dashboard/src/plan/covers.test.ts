@@ -12,7 +12,7 @@ test("recorded calls are named by what they do, wherever they stand", () => {
     step(2, { tool: "write_file", arguments: { path: "a", content: "see https://User@Docs.Example.org:8080/x and https://a.example$path" } }),
     step(3, { tool: "run_command", arguments: { command: "scp x deploy@host.example:/srv", cwd: "web" } }),
     step(4, { tool: "delete_file", arguments: { path: "b" } }),
-    step(5, { tool: "move_file", arguments: { from: "c", to: "d" } }),
+    step(5, { tool: "move_file", arguments: { path: "c", to: "d" } }),
     step(6, { tool: "mail__send", arguments: {} }),
     step(7, { tool: "mail__send", arguments: {} }),
   ];

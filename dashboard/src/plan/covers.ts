@@ -62,7 +62,7 @@ export function covered(plan: Pick<Plan, "style" | "markdown" | "steps" | "comma
         found.files.push({ step: at, path });
         break;
       case "move_file":
-        found.files.push({ step: at, path: `${text(given.from) ?? ""} → ${text(given.to) ?? ""}` });
+        found.files.push({ step: at, path: `${path} → ${text(given.to) ?? ""}` });
         break;
       case "delete_file":
         found.deletions.push({ step: at, path });

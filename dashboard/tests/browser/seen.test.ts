@@ -1,10 +1,10 @@
 // What a person approves is what they see: nothing of a plan that waits is hidden, folded, off the screen or exchanged.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 import { until, untilCount, visit } from "./browser";
-import { agentCalls, planned, sharedStack, type Stack } from "./stack";
+import { agentCalls, planned, sharedStack, startStack, type Stack } from "./stack";
 
 let stack: Stack;
 
@@ -136,11 +136,14 @@ describe("nothing is hidden", () => {
   });
 
   test("of calls that the agent of another program records: what it says about each, and what the program calls itself", async () => {
+    // With the token alone no one deletes such a session: it has a server of its own.
+    const own = await startStack();
+    onTestFinished(own.close);
     const from = { key: "recorded-elsewhere", style: "collect", name: "cl\u202eaude" };
-    await agentCalls(stack, from, "plan_add_call", { tool: "send_mail", arguments: { to: "all" }, description: "delete the backups first" });
-    await agentCalls(stack, from, "plan_finalize", { summary: "One mail" });
-    const { plans } = await stack.api("GET", "/api/plans?sessionId=recorded-elsewhere&channel=mcp");
-    const { page, go } = await visit(stack, `/p/${plans[0].id}`);
+    await agentCalls(own, from, "plan_add_call", { tool: "send_mail", arguments: { to: "all" }, description: "delete the backups first" });
+    await agentCalls(own, from, "plan_finalize", { summary: "One mail" });
+    const { plans } = await own.api("GET", "/api/plans?sessionId=recorded-elsewhere&channel=mcp");
+    const { page, go } = await visit(own, `/p/${plans[0].id}`);
     await page.getByRole("region", { name: "What the approval covers" }).getByText("send_mail").waitFor();
     await page.getByText("The agent's words: delete the backups first").waitFor();
     expect(await unreadable(page, ["delete the backups first"])).toEqual([]);
