@@ -33,6 +33,11 @@ test("recorded calls are named by what they do, wherever they stand", () => {
   expect(coversWords(covered({ style: "collect", markdown: "", steps }))).toEqual(["1 command", "1 deletion", "2 files changed", "1 other tool", "3 hosts named"]);
 });
 
+test("a tool of another program is no tool of ours by its name", () => {
+  const steps = [step(1, { tool: "read_file", arguments: {}, madeBy: "client" }), step(2, { tool: "read_file", arguments: {}, madeBy: "planwright" })];
+  expect(covered({ style: "collect", markdown: "", steps })).toMatchObject({ reads: 1, tools: [{ name: "read_file", steps: [1] }] });
+});
+
 test("every command of every step of an agents' plan counts", () => {
   const steps = Array.from({ length: 22 }, (_, index) => step(index + 1, index === 16 ? { commands: ["rm -rf /srv/old", "systemctl restart web"] } : {}));
   expect(covered({ style: "build", markdown: "", steps }).commands).toEqual([
