@@ -59,7 +59,7 @@ const OURS: [text: string, words: string][] = [
   ["<https://\u0430\u0440\u0440\u04cf\u0435.com/>", "xn--80ak6aa92e.com"],
   ["\u05e9\u05dc\u05d5\u05dd `rm -rf /to-the-left`", "rm -rf /to-the-left"],
   ["&ZeroWidthSpace;an&shy;entity", "⟦U+200B⟧an⟦U+00AD⟧entity"],
-  ["~~\u0338\u0338\u0338\u0338~~ marks-of-nothing", "marks-of-nothing"],
+  ["n\u0336o\u0336t", "n⟦U+0336⟧o⟦U+0336⟧t"],
 ];
 
 /** Each plant with words of its own, and those that only their place hides. */
