@@ -82,6 +82,22 @@ describe("nothing is hidden", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   });
 
+  test("in the columns of a table, however many and however wide the screen is", async () => {
+    const row = (cell: string, columns: number) => `|${Array.from({ length: columns }, (_, n) => ` ${cell}${n} |`).join("")}`;
+    const tables = [2, 3, 4, 5, 6, 7, 8].map((columns) => `${row("column", columns)}\n${row("--", columns).replace(/\d/g, "")}\n${row("something ", columns)}`);
+    const id = await planned(stack, "many-columns", "/plan on", `planted: # Tidy up\n\n- [ ] tidy the shelf\n\n${tables.join("\n\n")}\n\n> > - ${(tables[6] ?? "").replaceAll("\n", "\n> >   ")}\n`);
+    const { page } = await visit(stack, `/p/${id}`);
+    await page.getByText("something 7").first().waitFor();
+    for (const width of [1440, 1101, 820, 640, 390, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      const seen = await page.locator(".md-table").evaluateAll((all) => all.map((table) => [table.scrollWidth <= table.clientWidth, getComputedStyle(table.querySelector("td")!).display]));
+      expect(seen.map(([fits]) => fits), `${width} pixels`).toEqual(Array.from({ length: 8 }, () => true));
+      // It is a table where there is room for one.
+      expect(seen[0]?.[1]).toBe("table-cell");
+      if (width === 360) expect(seen.slice(2).map(([, display]) => display)).toEqual(Array.from({ length: 6 }, () => "block"));
+    }
+  });
+
   test("of an agents' plan with many steps: its commands stand in front, are counted and are not folded", async () => {
     const id = await planned(stack, "shelves-1", "/plan on build", "plan twenty-two steps");
     const { page, go } = await visit(stack, `/p/${id}`);
