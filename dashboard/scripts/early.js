@@ -42,7 +42,7 @@ function show({ title, version, markdown }) {
   const boot = document.querySelector(".boot");
   const isHere = performance.getEntriesByType("resource").some(({ name }) => /\/base-[^/]+\.js$/.test(name));
   if (!boot || isHere || !markdown) return;
-  const written = (text) => text.replace(/(?![\n\t])(?!(?<=\p{Extended_Pictographic}\ufe0f?)\u200d)[\p{Cc}\p{Cf}⟦]/gu, (letter) => `⟦U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
+  const written = (text) => text.replace(/(?![\n\t])(?!(?<=\p{Extended_Pictographic}\ufe0f?)\u200d|(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Cf}\p{DI}\u0334-\u0338\u2028\u2029\u2800⟦]/gu, (letter) => `⟦U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
   const add = (name, className, text) => boot.append(Object.assign(document.createElement(name), { className, textContent: written(text), dir: "auto" }));
   boot.classList.add("boot-plan");
   add("p", "boot-name", title ?? "");

@@ -1,5 +1,5 @@
-//! Text as a person may trust it: characters that hide, reorder or move text are written out, and so are marks of which so many
-//! stand on one letter that they cover other text.
+//! Text as a person may trust it: characters that hide, reorder, move or strike text are written out, and so are marks of which so
+//! many stand on one letter that they cover other text.
 //!
 //! The rendering is one-to-one apart from Windows line ends, which look like line ends, the selector between text
 //! and emoji after a symbol, and the joiner between two emoji that are drawn as one.
@@ -107,6 +107,10 @@ fn is_plain(c: char) -> bool {
         // Byte order mark, annotations, shorthand and musical format controls, tags.
         '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => false,
         '\u{e0000}'..='\u{e0fff}' => false,
+        // Strokes and shapes over a letter: text in which each letter has one looks struck out.
+        '\u{334}'..='\u{338}' | '\u{488}' | '\u{489}' | '\u{20d2}' | '\u{20d3}' | '\u{20d8}'..='\u{20da}' => false,
+        '\u{20dd}'..='\u{20e0}' | '\u{20e2}' | '\u{20e4}'..='\u{20e6}' | '\u{20ea}' | '\u{20eb}' => false,
+        '\u{a670}'..='\u{a672}' => false,
         // Hieroglyphs that arrange others, and blanks among them.
         '\u{13430}'..='\u{1345f}' => false,
         _ => c.general_category() != GeneralCategory::Format,
@@ -134,6 +138,7 @@ mod tests {
             ("a\u{70f}b\u{600}", "a⟦U+070F⟧b⟦U+0600⟧"),
             ("\u{13430}\u{13441}\u{1345f}", "⟦U+13430⟧⟦U+13441⟧⟦U+1345F⟧"),
             ("\u{110bd}", "⟦U+110BD⟧"),
+            ("d\u{336}e\u{338}l\u{20dd}", "d⟦U+0336⟧e⟦U+0338⟧l⟦U+20DD⟧"),
         ] {
             assert_eq!(visible(text), expected, "{text:?}");
         }
@@ -153,8 +158,8 @@ mod tests {
         ] {
             assert_eq!(visible(text), expected, "{text:?}");
         }
-        let zalgo = format!("a{}", "\u{336}".repeat(1_000));
-        assert_eq!(visible(&zalgo).matches('\u{336}').count(), MAX_MARKS);
+        let zalgo = format!("a{}", "\u{301}".repeat(1_000));
+        assert_eq!(visible(&zalgo).matches('\u{301}').count(), MAX_MARKS);
     }
 
     #[test]

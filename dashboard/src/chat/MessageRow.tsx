@@ -154,12 +154,17 @@ function Command({ outgoing, reply, onDismiss }: { outgoing: Outgoing; reply: st
       </header>
       {reply !== "" && <Markdown text={reply} />}
       {outgoing.problem && (
-        <p className="problem" role="alert">
-          <Refusal text={sentence(outgoing.problem.detail)} />
-        </p>
+        <div className="problem" role="alert">
+          <Why detail={outgoing.problem.detail} />
+        </div>
       )}
     </article>
   );
+}
+
+/** Why something was refused: a sentence, or a text with what the agent asks meanwhile. */
+function Why({ detail }: { detail: string }): ReactNode {
+  return detail.includes("\n") ? <Markdown text={detail} /> : <Refusal text={sentence(detail)} />;
 }
 
 function Queued({ outgoing, onDismiss }: { outgoing: Outgoing; onDismiss: (key: string) => void }): ReactNode {
@@ -173,12 +178,12 @@ function Queued({ outgoing, onDismiss }: { outgoing: Outgoing; onDismiss: (key: 
         <Visible text={outgoing.text} />
       </div>
       {outgoing.problem && (
-        <p className="problem" role="alert">
-          {sentence(outgoing.problem.detail)}{" "}
+        <div className="problem" role="alert">
+          <Why detail={outgoing.problem.detail} />{" "}
           <Button look="quiet" onClick={() => onDismiss(outgoing.key)}>
             {t("chat.dismiss")}
           </Button>
-        </p>
+        </div>
       )}
     </article>
   );

@@ -39,7 +39,7 @@ export function CallView({ tool, args, preview }: { tool: string; args: unknown;
 }
 
 /** What the difference that a call makes to a file shows. */
-export const IN_DIFFERENCE: ReadonlySet<string> = new Set(["path", "content", "edits", "from", "to"]);
+export const IN_DIFFERENCE: ReadonlySet<string> = new Set(["path", "content", "edits", "to"]);
 
 /** A call with the arguments that its own view does not show. */
 export function WithRest({ call, given, names }: { call: ReactNode; given: Arguments; names: readonly string[] }): ReactNode {
@@ -81,7 +81,7 @@ export function callWords(tool: string, args: unknown, result?: string): { words
     case "delete_file":
       return { words: t("call.deleteFile"), detail: path, icon: "trash" };
     case "move_file":
-      return { words: t("call.moveFile"), detail: [text(given.from), text(given.to)].filter(Boolean).join(" → ") || undefined, icon: "swap" };
+      return { words: t("call.moveFile"), detail: [path, text(given.to)].filter(Boolean).join(" → ") || undefined, icon: "swap" };
     case "run_command":
       return { words: t("call.runCommand"), detail: text(given.command), icon: "terminal" };
     case "plan_get":

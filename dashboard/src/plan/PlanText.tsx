@@ -37,8 +37,8 @@ export function PlanText(props: PlanTextProps): ReactNode {
   }, [waits, plan.digest]);
   return (
     <WholeContext value={waits}>
-      {plan.title.length > (plan.style === "document" ? LONG_HEADING : LONG_TITLE) && (
-        <p className="plan-title-whole">
+      {(plan.title.length > LONG_TITLE || (plan.style !== "document" && plan.title.length > LONG_ON_PHONE)) && (
+        <p className="plan-title-whole" data-phone={plan.title.length <= LONG_TITLE || undefined}>
           <Visible text={plan.title} />
         </p>
       )}
@@ -51,9 +51,9 @@ export function PlanText(props: PlanTextProps): ReactNode {
   );
 }
 
-/** The head of a page may cut a longer title, on a phone at two lines. That of a document stands in its text, too. */
-const LONG_TITLE = 30;
-const LONG_HEADING = 60;
+/** The head of a page may cut a longer title, and that of a phone at two lines of wide letters. The title of a document stands in its text, too. */
+const LONG_TITLE = 60;
+const LONG_ON_PHONE = 30;
 
 /**
  * Which round of calls a plan is and what the rounds before did, as the plan's text says it. No words of an agent can stand there: they are on

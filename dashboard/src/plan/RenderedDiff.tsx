@@ -5,7 +5,7 @@ import { planVersionQuery } from "../api/queries";
 import type { Plan } from "../api/types";
 import { CodeBlock, WholeContext } from "../markdown/CodeBlock";
 import { Markdown } from "../markdown/Markdown";
-import { t } from "../texts/t";
+import { list, t } from "../texts/t";
 import { Failure, Loading } from "../ui/basics";
 import { Visible, visible } from "../ui/hidden";
 import { CallView, callWords, purposeOf } from "./CallView";
@@ -63,17 +63,27 @@ export function RenderedDiff({ plan, from, to }: { plan: Plan; from: number; to:
 }
 
 function partName(part: PlanPart | undefined): string {
-  return part?.step === undefined ? t("diff.text") : t("step.number", { n: part.step });
+  if (part?.step !== undefined) return t("step.number", { n: part.step });
+  const field = part?.field;
+  if (field === undefined) return t("diff.text");
+  return field === "title" || field === "goal" || field === "summary" ? t(`diff.field.${field}`) : t(`plan.list.${field}`);
 }
 
 function PartView({ part, mark }: { part: PlanPart; mark: "removed" | "added" }): ReactNode {
-  const { content, markdown } = part;
+  const { content, markdown, field, needs = [] } = part;
   const call = content?.tool === undefined ? undefined : callWords(content.tool, content.arguments);
   const purpose = content && purposeOf(content);
   const Tag = mark === "removed" ? "del" : "ins";
   return (
     <Tag className="part" data-mark={mark}>
-      {markdown !== undefined && <Markdown text={markdown} />}
+      {markdown !== undefined &&
+        (field === undefined ? (
+          <Markdown text={markdown} />
+        ) : (
+          <p dir="auto">
+            <Visible text={markdown} />
+          </p>
+        ))}
       {content && (
         <>
           <p>{call ? call.words : <Visible text={content.description} />}</p>
@@ -87,6 +97,8 @@ function PartView({ part, mark }: { part: PlanPart; mark: "removed" | "added" })
               {visible(content.agent ?? "")} <Visible text={content.verification ?? ""} />
             </p>
           )}
+          {needs.length > 0 && <p className="secondary">{t("step.needs", { steps: list(needs) })}</p>}
+          {content.madeBy !== undefined && <p className="secondary">{t(`step.madeBy.${content.madeBy}`)}</p>}
           {content.tool !== undefined && <CallView tool={content.tool} args={content.arguments} />}
           {(content.commands ?? []).length > 0 && <CodeBlock code={(content.commands ?? []).join("\n")} language="bash" />}
         </>

@@ -12,7 +12,7 @@ test("recorded calls are named by what they do, wherever they stand", () => {
     step(2, { tool: "write_file", arguments: { path: "a", content: "see https://User@Docs.Example.org:8080/x and https://a.example$path" } }),
     step(3, { tool: "run_command", arguments: { command: "scp x deploy@host.example:/srv", cwd: "web" } }),
     step(4, { tool: "delete_file", arguments: { path: "b" } }),
-    step(5, { tool: "move_file", arguments: { from: "c", to: "d" } }),
+    step(5, { tool: "move_file", arguments: { path: "c", to: "d" } }),
     step(6, { tool: "mail__send", arguments: {} }),
     step(7, { tool: "mail__send", arguments: {} }),
   ];
@@ -31,6 +31,11 @@ test("recorded calls are named by what they do, wherever they stand", () => {
   });
   expect(covered({ style: "collect", markdown: "", steps }, new Set([3, 4, 6])).commands).toEqual([]);
   expect(coversWords(covered({ style: "collect", markdown: "", steps }))).toEqual(["1 command", "1 deletion", "2 files changed", "1 other tool", "3 hosts named"]);
+});
+
+test("a tool of another program is no tool of ours by its name", () => {
+  const steps = [step(1, { tool: "read_file", arguments: {}, madeBy: "client" }), step(2, { tool: "read_file", arguments: {}, madeBy: "planwright" })];
+  expect(covered({ style: "collect", markdown: "", steps })).toMatchObject({ reads: 1, tools: [{ name: "read_file", steps: [1] }] });
 });
 
 test("every command of every step of an agents' plan counts", () => {

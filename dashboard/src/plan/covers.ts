@@ -62,13 +62,14 @@ export function covered(plan: Pick<Plan, "style" | "markdown" | "steps" | "comma
         found.files.push({ step: at, path });
         break;
       case "move_file":
-        found.files.push({ step: at, path: `${text(given.from) ?? ""} → ${text(given.to) ?? ""}` });
+        found.files.push({ step: at, path: `${path} → ${text(given.to) ?? ""}` });
         break;
       case "delete_file":
         found.deletions.push({ step: at, path });
         break;
       default:
-        if (ONLY_READS.has(step.tool)) found.reads += 1;
+        // The name alone says nothing about a tool of another program.
+        if (ONLY_READS.has(step.tool) && step.madeBy !== "client") found.reads += 1;
         else tools.set(step.tool, [...(tools.get(step.tool) ?? []), at]);
     }
     addHosts(JSON.stringify([step.description, step.arguments, step.commands, step.verification]), hosts);

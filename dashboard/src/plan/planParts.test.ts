@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { changeKey, partChanges, planParts, type PartChange } from "./planParts";
 
-const parts = (markdown: string) => planParts({ style: "document", markdown, steps: [], details: {} });
+const parts = (markdown: string) => planParts({ style: "document", title: "", markdown, steps: [], details: {} });
 const words = (changes: PartChange[]) => changes.map((change) => (change.mark === "same" ? change.count : [change.before?.markdown, change.after?.markdown]));
 
 const OLD = "# Move\n\nBy noon.\n\n- [ ] copy the files\n- [ ] check ten pages\n- [ ] rest\n";
@@ -25,6 +25,18 @@ test("a mark holds until the step changes again, wherever it stands", () => {
 });
 
 test("steps of agents are known by their ids", () => {
-  const plan = (description: string) => planParts({ style: "build", markdown: "", details: { goal: "g" }, steps: [{ id: "s1", position: 1, status: "PENDING", description }] });
-  expect(partChanges(plan("entirely this"), plan("something else"))).toMatchObject([{ mark: "same", count: 1 }, { mark: "changed", before: { id: "s1" }, after: { id: "s1" } }]);
+  const plan = (description: string) => planParts({ style: "build", title: "t", markdown: "", details: { goal: "g" }, steps: [{ id: "s1", position: 1, status: "PENDING", description }] });
+  expect(partChanges(plan("entirely this"), plan("something else"))).toMatchObject([{ mark: "same", count: 2 }, { mark: "changed", before: { id: "s1" }, after: { id: "s1" } }]);
+});
+
+test("nothing that is approved changes without a part that changed", () => {
+  const step = (id: string, position: number, more: object) => ({ id, position, status: "PENDING" as const, description: id, ...more });
+  const base = { style: "collect" as const, title: "t", markdown: "", details: { summary: "s", risks: ["r"] }, steps: [step("s1", 1, {}), step("s2", 2, { needs: ["s1"], tool: "note", madeBy: "planwright" as const, arguments: { a: 1 } })] };
+  const changes = (now: Partial<typeof base>) => partChanges(planParts(base), planParts({ ...base, ...now } as typeof base)).flatMap((change) => (change.mark === "same" ? [] : [change.after?.field ?? change.after?.step]));
+  expect(changes({})).toEqual([]);
+  expect(changes({ title: "another" })).toEqual(["title"]);
+  expect(changes({ details: { ...base.details, summary: "another" } })).toEqual(["summary"]);
+  const [first, second] = base.steps as [object, object];
+  for (const more of [{ needs: [] }, { madeBy: "client" }, { arguments: { a: 2 } }, { tool: "other" }, { description: "another" }]) expect(changes({ steps: [first, { ...second, ...more }] as never }), JSON.stringify(more)).toEqual([2]);
+  expect(planParts(base).find(({ step }) => step === 2)?.needs).toEqual([1]);
 });

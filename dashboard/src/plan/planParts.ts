@@ -18,11 +18,17 @@ export interface PlanPart {
   markdown: string | undefined;
   /** The step of another plan. */
   content: Step | undefined;
+  /** What else of another plan it is: its text is no Markdown. */
+  field?: PlanField;
+  /** The positions of the steps that it needs. */
+  needs?: readonly number[];
 }
+
+export type PlanField = "title" | "goal" | "summary" | "assumptions" | "risks" | "verification" | "files";
 
 export type PartChange = { mark: "same"; count: number } | { mark: "changed"; before: PlanPart | undefined; after: PlanPart | undefined };
 
-type ReadPlan = Pick<Plan, "style" | "markdown" | "steps" | "details">;
+type ReadPlan = Pick<Plan, "style" | "title" | "markdown" | "steps" | "details">;
 
 export function planParts(plan: ReadPlan): PlanPart[] {
   return plan.style === "document" ? documentParts(plan.markdown) : stepParts(plan);
@@ -45,15 +51,16 @@ function documentParts(markdown: string): PlanPart[] {
 
 function stepParts(plan: ReadPlan): PlanPart[] {
   const details = planDetails(plan);
-  const text = (markdown: string | undefined, id: string): PlanPart[] => (markdown === undefined ? [] : [{ key: `${id}:${markdown}`, id, step: undefined, markdown, content: undefined }]);
+  const text = (markdown: string | undefined, field: PlanField): PlanPart[] => (markdown === undefined ? [] : [{ key: `${field}:${markdown}`, id: field, step: undefined, markdown, content: undefined, field }]);
+  const positions = new Map(plan.steps.map((step) => [step.id, step.position]));
   const steps = plan.steps.map((step): PlanPart => {
-    const { id, description, agent, needs, tool, commands, verification } = step;
-    const said = { description, agent, needs, tool, arguments: step.arguments, commands, verification };
+    const { id, description, agent, needs, tool, madeBy, commands, verification } = step;
+    const said = { description, agent, needs, tool, madeBy, arguments: step.arguments, commands, verification };
     // The ids of recorded calls are new in every draft.
-    return { key: JSON.stringify(said), id: plan.style === "build" ? id : undefined, step: step.position, markdown: undefined, content: { ...said, id, position: step.position, status: "PENDING" } as Step };
+    return { key: JSON.stringify(said), id: plan.style === "build" ? id : undefined, step: step.position, markdown: undefined, content: { ...said, id, position: step.position, status: "PENDING" } as Step, needs: (needs ?? []).flatMap((need) => positions.get(need) ?? []) };
   });
-  const items = (["assumptions", "risks", "verification", "files"] as const).flatMap((name) => details[name].map((item): PlanPart => ({ key: `${name}:${item}`, id: undefined, step: undefined, markdown: item, content: undefined })));
-  return [...text(details.goal, "goal"), ...text(details.summary, "summary"), ...steps, ...items];
+  const items = (["assumptions", "risks", "verification", "files"] as const).flatMap((name) => details[name].map((item): PlanPart => ({ key: `${name}:${item}`, id: undefined, step: undefined, markdown: item, content: undefined, field: name })));
+  return [...text(plan.title, "title"), ...text(details.goal, "goal"), ...text(details.summary, "summary"), ...steps, ...items];
 }
 
 /** What changed between two versions, part by part. A part that took the place of another is shown with it. */

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from "react";
 import { t } from "../texts/t";
 
 /**
- * Characters that hide, reorder or move text are written out as `⟦U+202E⟧`, and so are marks of which too many stand on one
+ * Characters that hide, reorder, move or strike text are written out as `⟦U+202E⟧`, and so are marks of which too many stand on one
  * letter, by the same rules as in the terminal (`crates/core/src/visible.rs`). Line ends and tabs stay, and the bracket itself is written out so that the notation
  * cannot be faked.
  */
@@ -93,6 +93,16 @@ const RANGES: readonly (readonly [number, number])[] = [
   [0x1d173, 0x1d17a],
   [0xe0000, 0xe0fff],
   [0x13430, 0x1345f],
+  // Strokes and shapes over a letter: text in which each letter has one looks struck out.
+  [0x334, 0x338],
+  [0x488, 0x489],
+  [0x20d2, 0x20d3],
+  [0x20d8, 0x20da],
+  [0x20dd, 0x20e0],
+  [0x20e2, 0x20e2],
+  [0x20e4, 0x20e6],
+  [0x20ea, 0x20eb],
+  [0xa670, 0xa672],
   // A half of a pair that stands alone.
   [0xd800, 0xdfff],
 ];

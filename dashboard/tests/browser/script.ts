@@ -92,9 +92,9 @@ const SCENES: [RegExp, Scene][] = [
     if (results === 0) return { calls };
     return { calls: [["plan_finalize", { summary: "Point the deployment at the new host" }]] };
   }],
-  // A file that is there, and a write over it that a person is asked about.
+  // A file, and a change of it that a person is asked about.
   [/write what is asked about/, (results) => {
-    const script: [string, unknown][] = [["write_file", { path: "note.md", content: "one\ntwo\nthree\n" }], ["move_file", { from: "note.md", to: "asked/note.md" }], ["write_file", { path: "asked/note.md", content: "one\ntwo and a half\nthree\n" }]];
+    const script: [string, unknown][] = [["write_file", { path: "asked.md", content: "one\ntwo\nthree\n" }], ["edit_file", { path: "asked.md", edits: [{ old: "two", new: "two and a half" }] }]];
     const call = script[results];
     return call ? { calls: [call] } : { text: "It is written." };
   }],

@@ -1,10 +1,10 @@
 // What a person approves is what they see: nothing of a plan that waits is hidden, folded, off the screen or exchanged.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 import { until, untilCount, visit } from "./browser";
-import { agentCalls, planned, sharedStack, type Stack } from "./stack";
+import { agentCalls, planned, sharedStack, startStack, type Stack } from "./stack";
 
 let stack: Stack;
 
@@ -59,7 +59,7 @@ const OURS: [text: string, words: string][] = [
   ["<https://\u0430\u0440\u0440\u04cf\u0435.com/>", "xn--80ak6aa92e.com"],
   ["\u05e9\u05dc\u05d5\u05dd `rm -rf /to-the-left`", "rm -rf /to-the-left"],
   ["&ZeroWidthSpace;an&shy;entity", "⟦U+200B⟧an⟦U+00AD⟧entity"],
-  ["~~\u0338\u0338\u0338\u0338~~ marks-of-nothing", "marks-of-nothing"],
+  ["n\u0336o\u0336t", "n⟦U+0336⟧o⟦U+0336⟧t"],
 ];
 
 /** Each plant with words of its own, and those that only their place hides. */
@@ -80,6 +80,22 @@ describe("nothing is hidden", () => {
     await settled();
     expect(await unreadable(page, words)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  });
+
+  test("in the columns of a table, however many and however wide the screen is", async () => {
+    const row = (cell: string, columns: number) => `|${Array.from({ length: columns }, (_, n) => ` ${cell}${n} |`).join("")}`;
+    const tables = [2, 3, 4, 5, 6, 7, 8].map((columns) => `${row("column", columns)}\n${row("--", columns).replace(/\d/g, "")}\n${row("something ", columns)}`);
+    const id = await planned(stack, "many-columns", "/plan on", `planted: # Tidy up\n\n- [ ] tidy the shelf\n\n${tables.join("\n\n")}\n\n> > - ${(tables[6] ?? "").replaceAll("\n", "\n> >   ")}\n`);
+    const { page } = await visit(stack, `/p/${id}`);
+    await page.getByText("something 7").first().waitFor();
+    for (const width of [1440, 1101, 820, 640, 390, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      const seen = await page.locator(".md-table").evaluateAll((all) => all.map((table) => [table.scrollWidth <= table.clientWidth, getComputedStyle(table.querySelector("td")!).display]));
+      expect(seen.map(([fits]) => fits), `${width} pixels`).toEqual(Array.from({ length: 8 }, () => true));
+      // It is a table where there is room for one.
+      expect(seen[0]?.[1]).toBe("table-cell");
+      if (width === 360) expect(seen.slice(2).map(([, display]) => display)).toEqual(Array.from({ length: 6 }, () => "block"));
+    }
   });
 
   test("of an agents' plan with many steps: its commands stand in front, are counted and are not folded", async () => {
@@ -136,11 +152,14 @@ describe("nothing is hidden", () => {
   });
 
   test("of calls that the agent of another program records: what it says about each, and what the program calls itself", async () => {
+    // With the token alone no one deletes such a session: it has a server of its own.
+    const own = await startStack();
+    onTestFinished(own.close);
     const from = { key: "recorded-elsewhere", style: "collect", name: "cl\u202eaude" };
-    await agentCalls(stack, from, "plan_add_call", { tool: "send_mail", arguments: { to: "all" }, description: "delete the backups first" });
-    await agentCalls(stack, from, "plan_finalize", { summary: "One mail" });
-    const { plans } = await stack.api("GET", "/api/plans?sessionId=recorded-elsewhere&channel=mcp");
-    const { page, go } = await visit(stack, `/p/${plans[0].id}`);
+    await agentCalls(own, from, "plan_add_call", { tool: "send_mail", arguments: { to: "all" }, description: "delete the backups first" });
+    await agentCalls(own, from, "plan_finalize", { summary: "One mail" });
+    const { plans } = await own.api("GET", "/api/plans?sessionId=recorded-elsewhere&channel=mcp");
+    const { page, go } = await visit(own, `/p/${plans[0].id}`);
     await page.getByRole("region", { name: "What the approval covers" }).getByText("send_mail").waitFor();
     await page.getByText("The agent's words: delete the backups first").waitFor();
     expect(await unreadable(page, ["delete the backups first"])).toEqual([]);

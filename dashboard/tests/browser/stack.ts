@@ -101,7 +101,7 @@ process.once("exit", () => {
 export async function startStack(store: StoreKind = "SQLite", settings: Record<string, string> = {}): Promise<Stack> {
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
-  await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n\n[[permissions]]\ntool = "write_file"\nmatch = "asked/**"\ndecide = "ask"\n');
+  await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n\n[[permissions]]\ntool = "edit_file"\nmatch = "asked.md"\ndecide = "ask"\n');
   const database: Record<string, string> = store === "PostgreSQL" ? { PLANWRIGHT_DATABASE: newDatabase() } : {};
   let server: ChildProcess | undefined;
   let url = "";

@@ -17,8 +17,8 @@ async function blog(key: string): Promise<string> {
   return (await stack.api("GET", `/api/plans?sessionId=${key}`)).plans[0].id;
 }
 
-const keep = (id: string, comments: [id: string, kind: string, quote: string, text: string][]) =>
-  stack.api("PUT", `/api/plans/${id}/review`, { version: 1, comments: comments.map(([id, kind, quote, text]) => ({ id, kind, text, anchor: { quote, prefix: "", suffix: "" } })) });
+const keep = (id: string, comments: [id: string, kind: string, quote: string, text: string, prefix?: string][]) =>
+  stack.api("PUT", `/api/plans/${id}/review`, { version: 1, comments: comments.map(([id, kind, quote, text, prefix = ""]) => ({ id, kind, text, anchor: { quote, prefix, suffix: "" } })) });
 
 /** Clicks the middle of words in the text. */
 async function clickWords(page: Page, words: string): Promise<void> {
@@ -79,7 +79,7 @@ test("the next version says which suggestions were taken; whether a comment is a
   const id = await blog("threads-3");
   await keep(id, [
     ["c1", "replace", "Copy the uploads with rsync", "Announce a maintenance window, then copy the uploads with rsync"],
-    ["c2", "comment", "Lower the TTL of the DNS records", "Why sixty?"],
+    ["c2", "comment", "Lower the TTL of the DNS records", "Why sixty?", "Set up the new host from the same Ansible role\n"],
     ["c3", "comment", "end of the month", "Which day?"],
   ]);
   await stack.api("POST", `/api/plans/${id}/revise`, { feedback: "shorter please", review: true });
