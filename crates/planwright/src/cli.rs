@@ -315,6 +315,9 @@ pub(crate) struct ChatArgs {
     /// The approver who you are, where the policy asks for a passphrase [default: the only one]
     #[arg(long, value_name = "NAME")]
     pub(crate) approver: Option<String>,
+    /// Type line by line, without the box at the bottom; for screen readers and simple terminals
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// The message, or a command such as `/plan show`; `-` reads it from stdin
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Vec<String>,
