@@ -65,7 +65,7 @@ pub(crate) struct ChatTerminal {
 /// Where the person types.
 enum Surface {
     /// One line after another.
-    Lines(LineEditor),
+    Lines(Box<LineEditor>),
     /// A box that stays on the screen. [`super::typing`] has it.
     Inline,
 }
@@ -78,7 +78,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTermin
     conversation.watch_what_is_seen();
     screen.print(&welcome(&conversation, interface).await?)?;
     let (surface, view): (Surface, Box<dyn View>) = match interface {
-        ChatInterface::Plain => (Surface::Lines(LineEditor::new(history)?), view::fitting(screen.json)),
+        ChatInterface::Plain => (Surface::Lines(Box::new(LineEditor::new(history)?)), view::fitting(screen.json)),
         ChatInterface::Inline => {
             conversation.typing().use_box(InputBox::new(history));
             (Surface::Inline, Box::new(LiveView::with_input()))
@@ -215,7 +215,9 @@ impl Talk {
                         Some(Meaning::Command(command)) => command,
                         None => text,
                     };
-                    self.view.sent(&text)?;
+                    if let Surface::Inline = self.surface {
+                        self.view.sent(&text)?;
+                    }
                     if let Next::Leave = self.send(text).await? {
                         return self.leave();
                     }

@@ -75,11 +75,14 @@ fn of_files(piece: &str, files: &[String]) -> Vec<Candidate> {
     for path in files {
         let small = path.to_lowercase();
         let name = small.rsplit('/').next().unwrap_or_default();
-        let rank = match () {
-            () if small.starts_with(&wanted) => 0,
-            () if name.starts_with(&wanted) => 1,
-            () if small.contains(&wanted) => 2,
-            () => continue,
+        let rank = if small.starts_with(&wanted) {
+            0
+        } else if name.starts_with(&wanted) {
+            1
+        } else if small.contains(&wanted) {
+            2
+        } else {
+            continue;
         };
         if path != piece {
             found.push((rank, path));

@@ -52,7 +52,11 @@ impl InputBox {
     fn text_rows(&self, width: usize, most: usize) -> (Vec<String>, (usize, usize)) {
         let found = self.search.as_ref().and_then(|search| search.found.as_deref());
         if let Some(found) = found {
-            let row = format!("{}{}", paint(MARK, COMMAND), paint(&fit(&shown_line(found), width - MARK_WIDTH), BOLD));
+            let row = format!(
+                "{}{}",
+                paint(MARK, COMMAND),
+                paint(&fit(&shown_line(found), width.saturating_sub(MARK_WIDTH)), BOLD)
+            );
             return (vec![row], (0, MARK_WIDTH));
         }
         let mark = paint(MARK, COMMAND);

@@ -156,8 +156,9 @@ impl InputBox {
     }
 
     /// Puts what the person wrote in their editor in the place of what is in the box.
-    pub(in crate::chat) fn replace(&mut self, text: &str) {
+    pub(in crate::chat) fn replace(&mut self, text: &str, start: TypingStart) {
         self.composer.replace(text);
+        self.begun.get_or_insert(start);
         self.changed();
     }
 
@@ -351,7 +352,9 @@ impl InputBox {
         let Some(mut search) = self.search.take() else { return Pressed::Taken };
         match key {
             Key::Text(text) | Key::Pasted(text) => search.look_for(&self.history, |query| query.push_str(&text)),
-            Key::Backspace => search.look_for(&self.history, |query| drop(query.pop())),
+            Key::Backspace => search.look_for(&self.history, |query| {
+                query.pop();
+            }),
             Key::Search | Key::Up => search.go_on(&self.history),
             Key::Escape => return Pressed::Taken,
             Key::Enter | Key::Tab => {

@@ -35,7 +35,7 @@ enum State {
 }
 
 /// Keys that one byte stands for.
-const fn control(byte: u8) -> Option<Key> {
+fn control(byte: u8) -> Option<Key> {
     Some(match byte {
         b'\r' => Key::Enter,
         b'\t' => Key::Tab,
@@ -59,7 +59,7 @@ const fn control(byte: u8) -> Option<Key> {
 }
 
 /// Keys with Alt.
-const fn with_alt(byte: u8) -> Option<Key> {
+fn with_alt(byte: u8) -> Option<Key> {
     Some(match byte {
         b'\r' | b'\n' => Key::NewLine,
         b'b' => Key::WordLeft,

@@ -13,6 +13,7 @@ use crate::chat::inline::input_box::{Pressed, SentText};
 use crate::chat::inline::status_line::StatusLine;
 use crate::chat::known_arguments::KnownArguments;
 use crate::chat::lines;
+use crate::chat::short_answers::ShortAnswer;
 use crate::chat::typeahead::{Cards, Key, TypingStart};
 use crate::external_editor;
 use crate::failure::Failure;
@@ -70,7 +71,7 @@ impl Talk {
 
     fn draw_box(&mut self, cards: &Cards) -> Result<(), Failure> {
         let typing = self.conversation.typing();
-        let offered = if typing.counts_from().is_some() { &[] } else { cards.short_answers() };
+        let offered: &[ShortAnswer] = if typing.counts_from().is_some() { &[] } else { cards.short_answers() };
         if let Some(input) = typing.input() {
             input.offer(offered);
         }
@@ -151,7 +152,9 @@ impl Talk {
                 input.end_prompt();
                 return Ok(Some(Prompted::Text(sent)));
             }
-            Pressed::Escape => drop(input.clear()),
+            Pressed::Escape => {
+                input.clear();
+            }
             Pressed::End => return Ok(Some(Prompted::End)),
             Pressed::TakeBack => typing.take_back(),
             Pressed::OpenEditor => self.edit_box().await?,
@@ -166,11 +169,13 @@ impl Talk {
     async fn edit_box(&mut self) -> Result<(), Failure> {
         let text = self.conversation.typing().input().map(|input| input.text()).unwrap_or_default();
         self.view.leave()?;
-        let edited = self.edited(&text).await;
-        match (edited, self.conversation.typing().input()) {
-            (Ok(edited), Some(input)) => input.replace(edited.trim_end()),
-            (Ok(_), None) => {}
-            (Err(failure), _) => self.report(&failure)?,
+        let edited = match self.edited(&text).await {
+            Ok(edited) => edited,
+            Err(failure) => return self.report(&failure),
+        };
+        let start = self.conversation.typing().start();
+        if let Some(input) = self.conversation.typing().input() {
+            input.replace(edited.trim_end(), start);
         }
         Ok(())
     }
@@ -205,7 +210,7 @@ async fn status_line(conversation: &ChatConversation) -> (StatusLine, Option<Str
         model: agent.model().name().to_owned(),
         plan: snapshot.as_ref().and_then(|snapshot| snapshot.active()).map(|plan| (plan.number, plan.status)),
         context: agent.context_percent(session),
-        tokens: u64::from(whole.input_tokens) + u64::from(whole.output_tokens),
+        tokens: whole.total(),
         cost: usage.iter().map(|(model, usage)| engine.policy().auto.cost(model, *usage)).sum(),
     };
     (status, project)
