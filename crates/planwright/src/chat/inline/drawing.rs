@@ -19,7 +19,9 @@ impl InputBox {
     pub(in crate::chat) fn draw(&self, width: usize, rows: usize, queued: &[String]) -> DrawnInput {
         let mut lines: Vec<String> = queued.iter().map(|line| paint(&fit(&format!("  {line}"), width), DIM)).collect();
         lines.extend(self.waiting_hint(queued, width));
-        lines.extend(self.notice.iter().flat_map(|notice| wrapped(&[Span::new(&shown_line(notice), CHANGED)], width)));
+        if let Some(notice) = self.shown_notice() {
+            lines.extend(wrapped(&[Span::new(&shown_line(notice), CHANGED)], width));
+        }
         lines.extend(self.legend(width));
         lines.push(paint(&"─".repeat(width), DIM));
         let (text, cursor) = self.text_rows(width, (rows / 3).clamp(1, MAX_BOX_ROWS));

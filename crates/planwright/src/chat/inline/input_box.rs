@@ -31,8 +31,9 @@ pub(in crate::chat) struct InputBox {
     files: ProjectFiles,
     /// The letters that count now.
     pub(super) offered: Vec<ShortAnswer>,
-    /// Something to read above the box.
-    pub(super) notice: Option<String>,
+    /// Whether keys count for what is on the screen now.
+    keys_count: bool,
+    notice: Option<String>,
     pub(super) status: StatusLine,
     /// Whether a line is waited for.
     pub(super) is_at_prompt: bool,
@@ -97,6 +98,7 @@ impl InputBox {
             arguments: KnownArguments::default(),
             files: ProjectFiles::default(),
             offered: Vec::new(),
+            keys_count: false,
             notice: None,
             status: StatusLine::default(),
             is_at_prompt: false,
@@ -132,9 +134,15 @@ impl InputBox {
         self.begun = self.begun.take().map(TypingStart::earlier);
     }
 
-    /// These letters count from now on.
-    pub(in crate::chat) fn offer(&mut self, offered: &[ShortAnswer]) {
-        self.offered = offered.to_vec();
+    /// These letters count from now on. `None` while keys count for what was on the screen before.
+    pub(in crate::chat) fn offer(&mut self, offered: Option<&[ShortAnswer]>) {
+        self.keys_count = offered.is_some();
+        self.offered = offered.unwrap_or_default().to_vec();
+    }
+
+    /// Something to read above the box. Why a text came back is told once Enter sends it.
+    pub(super) fn shown_notice(&self) -> Option<&str> {
+        self.notice.as_deref().filter(|_| self.keys_count || !self.is_returned)
     }
 
     /// Puts a text into the box. What is in it comes back later.

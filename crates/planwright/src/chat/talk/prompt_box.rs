@@ -13,7 +13,6 @@ use crate::chat::inline::input_box::{Pressed, SentText};
 use crate::chat::inline::status_line::StatusLine;
 use crate::chat::known_arguments::KnownArguments;
 use crate::chat::lines;
-use crate::chat::short_answers::ShortAnswer;
 use crate::chat::typeahead::{Cards, Key, TypingStart};
 use crate::external_editor;
 use crate::failure::Failure;
@@ -71,7 +70,7 @@ impl Talk {
 
     fn draw_box(&mut self, cards: &Cards) -> Result<(), Failure> {
         let typing = self.conversation.typing();
-        let offered: &[ShortAnswer] = if typing.counts_from().is_some() { &[] } else { cards.short_answers() };
+        let offered = typing.counts_from().is_none().then(|| cards.short_answers());
         if let Some(input) = typing.input() {
             input.offer(offered);
         }

@@ -74,10 +74,10 @@ fn a_long_text_has_rows_and_the_cursor_is_among_them() {
 #[test]
 fn what_waits_and_the_letters_are_above_the_box() {
     let mut drawn = Drawn::new();
-    drawn.input.offer(&[
+    drawn.input.offer(Some(&[
         answer('a', "approve", "/plan approve 2".to_owned(), WordsAfter::Steps),
         answer('r', "reject", "/plan reject 2".to_owned(), WordsAfter::Nothing),
-    ]);
+    ]));
     let (shown, _) = drawn.shown(&["queued: and then the tests"]);
     let expected = "  queued: and then the tests\n  ↑ takes the newest back\na or a 1,3 approve · r reject";
     let row = "› press a letter above, or write a mess…";
