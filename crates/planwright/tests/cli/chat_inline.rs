@@ -307,8 +307,8 @@ fn the_history_comes_back_and_is_searched() {
 fn without_colours_nothing_is_coloured_and_everything_is_there() {
     let world = World::new();
     let provider = Provider::start(&[drafts(), says("Ready.")]);
-    let variables = [provider.variables().as_slice(), &[("NO_COLOR", "1")]].concat();
-    let mut chat = InlineChat::start(&world, 60, OF_SESSION, &variables);
+    let line = format!("stty cols 60 rows 30; exec env NO_COLOR=1 {} chat {OF_SESSION}", env!("CARGO_BIN_EXE_planwright"));
+    let mut chat = InlineChat::start_line(&world, 60, &line, &provider.variables());
     chat.prompt();
     chat.type_in("/plan on\r");
     chat.sees("plan 1 COLLECTING");
@@ -325,8 +325,9 @@ fn without_colours_nothing_is_coloured_and_everything_is_there() {
 fn where_the_box_cannot_be_drawn_the_chat_is_plain() {
     let world = World::new();
     for (arguments, term) in [("--plain", "xterm"), ("", "dumb")] {
-        let line = format!("{} chat {OF_SESSION} {arguments}", env!("CARGO_BIN_EXE_planwright"));
-        let mut chat = InlineChat::start_line(&world, 100, &line, &[("TERM", term)]);
+        let program = env!("CARGO_BIN_EXE_planwright");
+        let line = format!("stty cols 100 rows 30; exec env TERM={term} {program} chat {OF_SESSION} {arguments}");
+        let mut chat = InlineChat::start_line(&world, 100, &line, &[]);
         chat.sees("a backslash at the end");
         chat.sees("› ");
         assert!(!chat.screen().contains("────"), "{}", chat.screen());
@@ -338,7 +339,7 @@ fn where_the_box_cannot_be_drawn_the_chat_is_plain() {
 fn the_terminal_is_left_as_it_was() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_planwright");
-    let line = format!("cd {}; stty -a >before; {program} chat; stty -a >after", world.path("").display());
+    let line = format!("stty cols 80 rows 30; cd {}; stty -a >before; {program} chat; stty -a >after", world.path("").display());
     let mut chat = InlineChat::start_line(&world, 80, &line, &[]);
     chat.prompt();
     chat.type_in("\u{4}");
