@@ -271,6 +271,8 @@ pub(crate) enum CliCommand {
     /// Show what you permitted from now on with `always`, and take it back
     #[command(after_help = permissions::PERMISSIONS)]
     Permissions(PermissionsArgs),
+    /// Choose the model that answers, try it, and connect the clients that are installed
+    Setup,
     /// Show which model answers, and which models the providers offer
     #[command(after_help = operation::MODELS)]
     Models(ModelsArgs),

@@ -96,8 +96,7 @@ impl Keyboard {
         if marks_paste {
             put(PASTE_APART);
         }
-        let waits = line_feed == LineFeed::NewLine;
-        let ready = waits.then(|| AsyncFd::with_interest(stdin(), Interest::READABLE).ok()).flatten();
+        let ready = if line_feed == LineFeed::NewLine { stdin_readiness() } else { None };
         Self { _found: found, decoder: Decoder::new(line_feed), line_feed, last: Instant::now(), marks_paste, ready }
     }
 
@@ -189,6 +188,13 @@ impl Keyboard {
     pub(super) fn pressed(&mut self) -> Vec<Key> {
         self.decoder.decode(&[])
     }
+}
+
+/// Tells when there is something to read.
+#[cfg(unix)]
+#[expect(deprecated, reason = "what replaces it is unsafe; stdin stays open as long as the program runs")]
+fn stdin_readiness() -> Option<AsyncFd<BorrowedFd<'static>>> {
+    AsyncFd::with_interest(stdin(), Interest::READABLE).ok()
 }
 
 /// No echo, no lines, and nothing is lost when a signal comes. A terminal that refuses shows the keys; nothing worse.

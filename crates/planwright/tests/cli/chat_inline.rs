@@ -10,7 +10,7 @@ use crate::world::World;
 const SESSION: &str = "cli:session-one";
 const OF_SESSION: &str = "--session session-one";
 /// The letters of a plan that waits. They are shown from the moment on in which they count.
-const LETTERS: &str = "a or a 1,3 approve";
+const LETTERS: &str = "a approve · s step by step";
 const AHEAD_OF_PLAN: &str = "You typed this before the plan was on the screen";
 
 fn says(text: &str) -> Reply {
@@ -307,7 +307,8 @@ fn the_history_comes_back_and_is_searched() {
 fn without_colours_nothing_is_coloured_and_everything_is_there() {
     let world = World::new();
     let provider = Provider::start(&[drafts(), says("Ready.")]);
-    let line = format!("stty cols 60 rows 30; exec env NO_COLOR=1 {} chat {OF_SESSION}", env!("CARGO_BIN_EXE_planwright"));
+    let line =
+        format!("stty cols 60 rows 30; exec env NO_COLOR=1 {} chat {OF_SESSION}", env!("CARGO_BIN_EXE_planwright"));
     let mut chat = InlineChat::start_line(&world, 60, &line, &provider.variables());
     chat.prompt();
     chat.type_in("/plan on\r");
@@ -339,7 +340,10 @@ fn where_the_box_cannot_be_drawn_the_chat_is_plain() {
 fn the_terminal_is_left_as_it_was() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_planwright");
-    let line = format!("stty cols 80 rows 30; cd {}; stty -a >before; {program} chat; stty -a >after", world.path("").display());
+    let line = format!(
+        "stty cols 80 rows 30; cd {}; stty -a >before; {program} chat; stty -a >after",
+        world.path("").display()
+    );
     let mut chat = InlineChat::start_line(&world, 80, &line, &[]);
     chat.prompt();
     chat.type_in("\u{4}");

@@ -58,6 +58,7 @@ mod sdk;
 mod service_user;
 mod sessions;
 mod settings;
+mod setup;
 mod sign_in;
 mod specialists;
 mod start_pages;

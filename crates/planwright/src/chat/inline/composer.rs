@@ -27,6 +27,7 @@ fn is_mark(c: char) -> bool {
 }
 
 impl Composer {
+    #[cfg(test)]
     pub(super) fn new(text: &str) -> Self {
         let mut composer = Self::default();
         composer.insert(text);
@@ -40,10 +41,6 @@ impl Composer {
 
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
-    }
-
-    pub(super) fn has_lines(&self) -> bool {
-        self.text.contains('\n')
     }
 
     /// What stands before the cursor, with marks for what was pasted.

@@ -13,7 +13,7 @@ use crate::chat::inline::input_box::{Pressed, SentText};
 use crate::chat::inline::status_line::StatusLine;
 use crate::chat::known_arguments::KnownArguments;
 use crate::chat::lines;
-use crate::chat::typeahead::{Cards, Key, TypingStart};
+use crate::chat::typeahead::{Cards, Key};
 use crate::external_editor;
 use crate::failure::Failure;
 use crate::signals::{Signal, WindowChange, WindowChanges};

@@ -16,7 +16,7 @@ pub(super) async fn welcome(conversation: &ChatConversation, interface: ChatInte
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);
     if model == planwright_llm::rehearsal::NAME {
-        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
+        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: planwright setup, or \
                      --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
         let has_key =
