@@ -104,8 +104,8 @@ async fn try_model(name: &str, settings: &Settings, screen: &Screen) -> Result<O
 fn remember(global: &Global, choice: &ModelChoice, screen: &Screen) -> Result<(), Failure> {
     let path = configuration_path(global)?;
     let text = if path.exists() { std::fs::read_to_string(&path)? } else { String::new() };
-    let mut document: DocumentMut =
-        text.parse().map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let document = text.parse::<DocumentMut>();
+    let mut document = document.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     document["model"] = toml_edit::value(choice.to_string());
     path.parent().map_or(Ok(()), make_folder)?;
     std::fs::write(&path, document.to_string())

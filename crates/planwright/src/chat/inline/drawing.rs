@@ -5,7 +5,7 @@ use super::input_box::{HistorySearch, InputBox};
 use crate::chat::short_answers;
 use crate::chat::view::DrawnInput;
 use crate::terminal::palette::{BOLD, CHANGED, COMMAND, DIM};
-use crate::terminal::text::{Span, cut, fit, paint, painted, shown_line, wrap};
+use crate::terminal::text::{Span, cut, fit, paint, painted, shown_line, width, wrap};
 
 /// What stands before the text.
 const MARK: &str = "› ";
@@ -40,14 +40,20 @@ impl InputBox {
         waits.then(|| paint(&fit("  ↑ takes the newest back", width), DIM))
     }
 
-    /// The letters that stand for something now.
-    fn legend(&self, width: usize) -> Vec<String> {
-        let mut spans = Vec::new();
+    /// The letters that stand for something now. A letter and what it does stay in one row.
+    fn legend(&self, room: usize) -> Vec<String> {
+        let mut rows: Vec<Vec<Span>> = Vec::new();
         for (letter, label) in short_answers::legend(&self.offered) {
-            let gap = if spans.is_empty() { "" } else { " · " };
-            spans.extend([Span::new(gap, DIM), Span::new(&letter, COMMAND), Span::new(&format!(" {label}"), DIM)]);
+            let item = [Span::new(&letter, COMMAND), Span::new(&format!(" {label}"), DIM)];
+            match rows.last_mut().filter(|row| width(row) + width(&item) + 3 <= room) {
+                Some(row) => {
+                    row.push(Span::new(" · ", DIM));
+                    row.extend(item);
+                }
+                None => rows.push(item.to_vec()),
+            }
         }
-        if spans.is_empty() { Vec::new() } else { wrapped(&spans, width) }
+        rows.iter().map(|row| cut(&painted(row), room)).collect()
     }
 
     /// The text in the box, and where the cursor is in these rows.
@@ -82,7 +88,7 @@ impl InputBox {
 
     fn placeholder(&self) -> &'static str {
         match (self.is_at_prompt, self.offered.is_empty()) {
-            (false, _) => "what you send now waits until the agent is done; Esc stops it",
+            (false, _) => "Esc stops the agent; what you send now waits",
             (true, false) => "press a letter above, or write a message",
             (true, true) => "write a message; / for commands, @ for files",
         }

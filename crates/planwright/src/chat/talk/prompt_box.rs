@@ -101,6 +101,10 @@ impl Talk {
     async fn handle(&mut self, event: PromptEvent) -> Result<Option<Prompted>, Failure> {
         match event {
             PromptEvent::Signal(Signal::Interrupt) => {
+                // What was typed before Ctrl+C is cleared with the rest.
+                if let Some(prompted) = self.press_keys().await? {
+                    return Ok(Some(prompted));
+                }
                 let cleared = self.conversation.typing().input().is_some_and(|input| input.clear());
                 return Ok(Some(Prompted::Interrupted { cleared }));
             }

@@ -17,11 +17,14 @@ use crate::chat::stream::Stream;
 use crate::failure::Failure;
 use crate::terminal::live::{self, put, width};
 use crate::terminal::palette::{BOLD, COMMAND, DIM};
-use crate::terminal::text::{Span, cut, fit, paint, painted, shown, wrap};
+use crate::terminal::text::{Span, count, cut, fit, paint, painted, shown, wrap};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
 const MAX_RENDERED_BYTES: usize = 8 * 1024;
+
+/// A longer message is shown by its beginning once it is sent.
+const MAX_SENT_ROWS: usize = 10;
 
 #[derive(Debug, Default)]
 pub(in crate::chat) struct LiveView {
@@ -148,14 +151,19 @@ impl View for LiveView {
 
     fn sent(&mut self, text: &str) -> Result<(), Failure> {
         self.input = None;
-        let mut lines = String::new();
-        for (index, line) in shown(text).lines().enumerate() {
-            let mark = if index == 0 { paint("›", COMMAND) } else { " ".to_owned() };
-            for (row, wrapped) in wrap(&[Span::new(line, BOLD)], width().saturating_sub(2)).iter().enumerate() {
-                let mark = if row == 0 { mark.as_str() } else { " " };
-                lines.push_str(&format!("{mark} {}\n", painted(wrapped)));
-            }
+        let room = width().saturating_sub(2);
+        let text = shown(text);
+        let mut rows: Vec<String> = Vec::new();
+        for line in text.lines() {
+            rows.extend(wrap(&[Span::new(line, BOLD)], room).iter().map(|row| painted(row)));
         }
+        // The whole text is in the conversation.
+        let more = rows.len().saturating_sub(MAX_SENT_ROWS);
+        rows.truncate(MAX_SENT_ROWS);
+        rows.extend((more > 0).then(|| paint(&format!("… and {}", count(more, "more row")), DIM)));
+        let mark = paint("›", COMMAND);
+        let marks = std::iter::once(mark.as_str()).chain(std::iter::repeat(" "));
+        let lines: String = rows.iter().zip(marks).map(|(row, mark)| format!("{mark} {row}\n")).collect();
         self.write(&lines, LineAbove::Block)?;
         self.above = LineAbove::Prompt;
         self.region.clear("")
