@@ -125,9 +125,9 @@ fn what_is_typed_while_the_agent_works_waits_and_can_be_taken_back() {
     chat.type_in("\u{17}tests\rhalf a");
     chat.sees("queued: and the tests");
     chat.sees("› half a");
-    assert_eq!(last_message(&provider.asked()), "begin");
     provider.release();
     chat.sees("Second.");
+    assert_eq!(last_message(&provider.asked()), "begin");
     assert_eq!(last_message(&provider.asked()), "and the tests");
     // What was being typed is still there, and is not sent.
     chat.waits("the prompt", |screen| screen.contains("› half a") && !screen.contains("queued:"));
@@ -215,7 +215,7 @@ fn a_letter_that_was_typed_before_the_plan_was_there_decides_nothing() {
     chat.sees("› /plan approve");
     chat.type_in("\r");
     chat.sees("Hello was said.");
-    chat.sees("› a");
+    chat.sees("› a\n");
     assert_eq!(plan_status(&world), "COMPLETED");
     chat.type_in("\u{3}");
     chat.quit();
@@ -319,7 +319,8 @@ fn without_colours_nothing_is_coloured_and_everything_is_there() {
     chat.type_in("/quit\r");
     let (seen, code) = chat.end();
     assert_eq!(code, 0, "{seen}");
-    assert!(!seen.contains("\u{1b}[1m") && !seen.contains("\u{1b}[2m") && !seen.contains("\u{1b}[3"), "{seen:?}");
+    let ends = seen.split("\u{1b}[").skip(1).filter_map(|sequence| sequence.chars().find(char::is_ascii_alphabetic));
+    assert!(ends.into_iter().all(|end| end != 'm'), "{seen:?}");
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn where_the_box_cannot_be_drawn_the_chat_is_plain() {
         let program = env!("CARGO_BIN_EXE_planwright");
         let line = format!("stty cols 100 rows 30; exec env TERM={term} {program} chat {OF_SESSION} {arguments}");
         let mut chat = InlineChat::start_line(&world, 100, &line, &[]);
-        chat.sees("a backslash at the end");
+        chat.sees("Tab completes");
         chat.sees("› ");
         assert!(!chat.screen().contains("────"), "{}", chat.screen());
         chat.quit();

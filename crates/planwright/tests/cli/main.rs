@@ -13,6 +13,7 @@ mod chat_commands;
 mod chat_inline;
 mod chat_letters;
 mod chat_models;
+mod chat_screens;
 mod chat_sessions;
 mod chat_terminal;
 mod chat_typed_ahead;

@@ -71,6 +71,17 @@ impl InlineChat {
         self.waits("the box", |screen| screen.contains("› write a message") || screen.contains("› press a letter"));
     }
 
+    /// The screen as it is drawn whole.
+    pub(crate) fn drawn_screen(&mut self) -> String {
+        // Each drawing ends like this.
+        while !self.terminal.seen().ends_with("\u{1b}[?2026l") {
+            let bytes = self.terminal.read_some();
+            assert!(!bytes.is_empty(), "the chat has ended:\n{}", self.screen());
+            self.model.process(&bytes);
+        }
+        self.screen()
+    }
+
     #[track_caller]
     pub(crate) fn quit(mut self) {
         self.type_in("/quit\r");

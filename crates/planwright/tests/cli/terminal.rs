@@ -65,6 +65,11 @@ impl Terminal {
         bytes[..count].to_vec()
     }
 
+    /// Everything that was written so far.
+    pub(crate) fn seen(&self) -> &str {
+        &self.seen
+    }
+
     pub(crate) fn type_in(&mut self, text: &str) {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }

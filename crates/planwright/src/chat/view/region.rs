@@ -16,6 +16,8 @@ pub(super) struct Region {
     rows: Vec<String>,
     /// The row of these in which the cursor is.
     cursor: usize,
+    /// Its column, where the rows hold it.
+    column: usize,
     /// The window when they were drawn.
     window: (usize, usize),
     /// What goes above them, and is not written yet.
@@ -56,15 +58,15 @@ impl Region {
         let (mut out, at) = if same { self.changes(&rows) } else { self.anew(&rows) };
         let (row, column) = cursor.unwrap_or((rows.len().saturating_sub(1), 0));
         let row = row.min(rows.len().saturating_sub(1));
-        let is_silent = out.is_empty();
+        let is_same = out.is_empty() && (row, column) == (self.cursor, self.column);
         out.push_str(&vertical(at, row));
         out.push('\r');
         if column > 0 {
             out.push_str(&format!("\u{1b}[{column}C"));
         }
-        (self.rows, self.cursor, self.window) = (rows, row, window);
-        if is_silent {
-            return put(&out, "");
+        (self.rows, self.cursor, self.column, self.window) = (rows, row, column, window);
+        if is_same {
+            return Ok(());
         }
         put(&format!("{UPDATE_BEGINS}{out}{UPDATE_ENDS}"), "")
     }
