@@ -229,7 +229,7 @@ impl Talk {
     fn report(&mut self, failure: &Failure) -> Result<(), Failure> {
         match self.surface {
             Surface::Lines(_) => Ok(writeln!(anstream::stderr().lock(), "{}", failure.render())?),
-            Surface::Inline => self.view.line(&format!("{}\n", failure.render())),
+            Surface::Inline => self.view.line(&format!("{}\n", failure.render().trim_end())),
         }
     }
 
