@@ -143,6 +143,9 @@ impl Keyboard {
         // Who suspends the program and lets it continue finds the terminal as the shell left it.
         listen_for_keys(self.line_feed);
         let mut keys = Vec::new();
+        if self.last.elapsed() >= ESCAPE_TIMEOUT {
+            keys.extend(self.decoder.settle());
+        }
         let mut bytes = [0; 1024];
         while ioctl_fionread(stdin()).is_ok_and(|waiting| waiting > 0) {
             match read(stdin(), &mut bytes) {
@@ -154,9 +157,6 @@ impl Keyboard {
                 Err(Errno::INTR) => {}
                 Err(_) => break,
             }
-        }
-        if self.last.elapsed() >= ESCAPE_TIMEOUT {
-            keys.extend(self.decoder.settle());
         }
         keys
     }
