@@ -16,8 +16,8 @@ pub(super) async fn welcome(conversation: &ChatConversation, interface: ChatInte
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);
     if model == planwright_llm::rehearsal::NAME {
-        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: planwright setup, or \
-                     --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
+        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
+                     planwright setup, --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
         let has_key =
             |provider: &Provider| std::env::var(provider.key_variable()).is_ok_and(|key| !key.trim().is_empty());
