@@ -12,6 +12,8 @@ use super::view::DrawnInput;
 
 /// A key that comes sooner after a card was drawn was not pressed because of it.
 const READING_TIME: Duration = Duration::from_millis(300);
+/// A key that comes sooner after a text came back was not pressed because of the reason that is told.
+const RETURN_TIME: Duration = Duration::from_millis(600);
 
 #[derive(Debug, Default)]
 pub(super) struct Typing {
@@ -150,6 +152,11 @@ impl Typing {
             let before = std::mem::replace(&mut self.screen, now.clone());
             self.before = Some((before, Instant::now() + READING_TIME));
         }
+    }
+
+    /// A text came back into the box. Keys count once the person can have read why.
+    pub(super) fn wait_for_reader(&mut self) {
+        self.before = Some((Cards::default(), Instant::now() + RETURN_TIME));
     }
 
     /// What a key counts as that is pressed now at the prompt.

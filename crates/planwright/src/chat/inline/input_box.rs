@@ -14,6 +14,8 @@ use crate::chat::typeahead::{Cards, Key, TypingStart};
 
 /// A letter decides if nothing follows it for so long. Then it is not the beginning of a sentence.
 const DECISION_DELAY: Duration = Duration::from_millis(500);
+/// An Enter that comes sooner after such a letter was pasted with it, in a terminal that does not tell what is pasted.
+const MIN_KEY_INTERVAL: Duration = Duration::from_millis(30);
 
 #[derive(Debug)]
 pub(in crate::chat) struct InputBox {
@@ -196,7 +198,7 @@ impl InputBox {
     }
 
     pub(in crate::chat) fn press(&mut self, key: Key, pressing: &Pressing) -> Pressed {
-        self.armed = None;
+        let armed = self.armed.take();
         if self.search.is_some() {
             return self.press_in_search(key, pressing);
         }
@@ -220,6 +222,7 @@ impl InputBox {
             Key::Down => self.down(pressing),
             Key::BackTab => self.choose(false),
             Key::Tab => self.complete(pressing),
+            Key::Enter if armed.is_some_and(|pressed| pressed.elapsed() < MIN_KEY_INTERVAL) => Pressed::Taken,
             Key::Enter => self.enter(pressing),
             Key::Escape => self.escape(),
             Key::Search => self.begin_search(),

@@ -47,6 +47,9 @@ impl Talk {
         let (status, project) = status_line(&self.conversation).await;
         let arguments = KnownArguments::read(self.conversation.agent(), self.conversation.session()).await;
         let is_returned = line.why.is_some();
+        if is_returned {
+            self.conversation.typing().wait_for_reader();
+        }
         let notice = line.why.map(|why| why.explanation()).or(self.notice.take()).map(str::to_owned);
         if let Some(input) = self.conversation.typing().input() {
             input.know(arguments, project.as_deref(), status);

@@ -90,6 +90,11 @@ fn a_letter_decides_only_alone_and_only_at_its_prompt() {
     input.press(text("see "), &prompt);
     input.press(text("a"), &prompt);
     assert_eq!(input.decides_at(), None, "behind other text");
+    // An Enter that comes at once with the letter was pasted with it.
+    input.clear();
+    input.press(text("a"), &prompt);
+    assert_eq!(input.press(Key::Enter, &prompt), Pressed::Taken);
+    assert_eq!(sent(input.press(Key::Enter, &prompt)).text, "a");
 }
 
 #[test]
