@@ -128,13 +128,20 @@ impl Composer {
     /// Puts back what was deleted last.
     pub(super) fn yank(&mut self) {
         let deleted = self.deleted.clone();
-        self.text.insert_str(self.cursor, &deleted);
-        self.cursor += deleted.len();
+        self.insert(&deleted);
+    }
+
+    /// Empties it. All of it counts as deleted.
+    pub(super) fn discard(&mut self) {
+        if !self.is_empty() {
+            self.deleted = self.text();
+        }
+        self.take();
     }
 
     fn cut(&mut self, start: usize, end: usize) {
         if start < end {
-            self.text[start..end].clone_into(&mut self.deleted);
+            self.deleted = self.expanded(&self.text[start..end]);
             self.text.replace_range(start..end, "");
         }
         self.cursor = start;
@@ -293,6 +300,11 @@ mod tests {
         composer.home();
         composer.delete_to_end();
         assert!(composer.is_empty());
+        composer.insert("all of it");
+        composer.discard();
+        assert!(composer.is_empty());
+        composer.yank();
+        assert_eq!(composer.text(), "all of it");
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl InputBox {
     /// Ctrl+C. Whether there was something in the box.
     pub(in crate::chat) fn clear(&mut self) -> bool {
         let had = !self.composer.is_empty() || self.search.is_some();
-        self.composer.take();
+        self.composer.discard();
         (self.begun, self.list, self.search, self.armed) = (None, None, None, None);
         self.history.leave();
         had
