@@ -86,6 +86,9 @@ impl Typing {
 
     /// The keys that were pressed since.
     pub(super) fn keys(&mut self) -> Vec<Key> {
+        if let Some(input) = &mut self.input {
+            input.begin_read();
+        }
         self.keyboard.as_mut().map(Keyboard::pressed).unwrap_or_default()
     }
 

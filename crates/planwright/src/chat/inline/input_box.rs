@@ -14,8 +14,6 @@ use crate::chat::typeahead::{Cards, Key, TypingStart};
 
 /// A letter decides if nothing follows it for so long. Then it is not the beginning of a sentence.
 const DECISION_DELAY: Duration = Duration::from_millis(500);
-/// An Enter that comes sooner after such a letter was pasted with it, in a terminal that does not tell what is pasted.
-const MIN_KEY_INTERVAL: Duration = Duration::from_millis(30);
 
 #[derive(Debug)]
 pub(in crate::chat) struct InputBox {
@@ -29,6 +27,8 @@ pub(in crate::chat) struct InputBox {
     drafts: Vec<(Composer, Option<TypingStart>)>,
     /// A letter that decides alone was pressed then.
     armed: Option<Instant>,
+    /// Whether that was among the keys that were read last, at once.
+    armed_in_read: bool,
     arguments: KnownArguments,
     files: ProjectFiles,
     /// The letters that count now.
@@ -97,6 +97,7 @@ impl InputBox {
             begun: None,
             drafts: Vec::new(),
             armed: None,
+            armed_in_read: false,
             arguments: KnownArguments::default(),
             files: ProjectFiles::default(),
             offered: Vec::new(),
@@ -197,6 +198,11 @@ impl InputBox {
         self.take_text()
     }
 
+    /// The keys that are pressed from now on were read at once.
+    pub(in crate::chat) fn begin_read(&mut self) {
+        self.armed_in_read = false;
+    }
+
     pub(in crate::chat) fn press(&mut self, key: Key, pressing: &Pressing) -> Pressed {
         let armed = self.armed.take();
         if self.search.is_some() {
@@ -222,7 +228,8 @@ impl InputBox {
             Key::Down => self.down(pressing),
             Key::BackTab => self.choose(false),
             Key::Tab => self.complete(pressing),
-            Key::Enter if armed.is_some_and(|pressed| pressed.elapsed() < MIN_KEY_INTERVAL) => Pressed::Taken,
+            // Both came at once: they were pasted, in a terminal that does not tell what is pasted.
+            Key::Enter if armed.is_some() && self.armed_in_read => Pressed::Taken,
             Key::Enter => self.enter(pressing),
             Key::Escape => self.escape(),
             Key::Search => self.begin_search(),
@@ -240,7 +247,7 @@ impl InputBox {
             && is_alone
             && cards.meaning(text).is_some()
         {
-            self.armed = Some(Instant::now());
+            (self.armed, self.armed_in_read) = (Some(Instant::now()), true);
         }
         Pressed::Taken
     }

@@ -95,6 +95,9 @@ fn a_letter_decides_only_alone_and_only_at_its_prompt() {
     input.press(text("a"), &prompt);
     assert_eq!(input.press(Key::Enter, &prompt), Pressed::Taken);
     assert_eq!(sent(input.press(Key::Enter, &prompt)).text, "a");
+    input.press(text("a"), &prompt);
+    input.begin_read();
+    assert_eq!(sent(input.press(Key::Enter, &prompt)).text, "a");
 }
 
 #[test]
