@@ -319,8 +319,8 @@ fn without_colours_nothing_is_coloured_and_everything_is_there() {
     chat.type_in("/quit\r");
     let (seen, code) = chat.end();
     assert_eq!(code, 0, "{seen}");
-    let ends = seen.split("\u{1b}[").skip(1).filter_map(|sequence| sequence.chars().find(char::is_ascii_alphabetic));
-    assert!(ends.into_iter().all(|end| end != 'm'), "{seen:?}");
+    let mut ends = seen.split("\u{1b}[").skip(1).filter_map(|rest| rest.chars().find(char::is_ascii_alphabetic));
+    assert!(ends.all(|end| end != 'm'), "{seen:?}");
 }
 
 #[test]

@@ -98,6 +98,7 @@ fn story(columns: u16) {
     compare(&mut chat, "review", columns);
     chat.type_in("a");
     chat.sees("1 of 2 done");
+    chat.sees("thinking");
     chat.type_in("and then the docs\r");
     chat.sees("queued: and");
     compare(&mut chat, "checklist", columns);

@@ -22,7 +22,7 @@ impl InlineChat {
 
     /// Any line of the shell in a window of so many columns and 30 rows.
     pub(crate) fn start_line(world: &World, columns: u16, line: &str, variables: &[(&str, &str)]) -> Self {
-        let variables = [&[("PLANWRIGHT_CHAT_INTERFACE", "inline")], variables].concat();
+        let variables = [[("PLANWRIGHT_CHAT_INTERFACE", "inline")].as_slice(), variables].concat();
         let size = |number| NonZeroU16::new(number).unwrap();
         let model = vt100::Parser::new(size(30), size(columns), 1_000);
         Self { terminal: Terminal::start_with(world, line, &variables), model }
