@@ -186,7 +186,7 @@ impl Talk {
                 },
             };
             let SentText { text, begun } = match self.prompted(line, &cards).await? {
-                Prompted::Text(sent) => sent,
+                Prompted::Text(sent) => *sent,
                 Prompted::Interrupted { cleared: false } if asked_once => return self.leave(),
                 Prompted::Interrupted { cleared } => {
                     asked_once = !cleared;
@@ -256,7 +256,7 @@ impl Talk {
             self.screen.print(&format!("{}\n", paint(notice, DIM)))?;
         }
         Ok(match self.read_line(&line).await? {
-            Typed::Text(text) => Prompted::Text(SentText { begun: line.begun(&text, cards.clone()), text }),
+            Typed::Text(text) => Prompted::Text(Box::new(SentText { begun: line.begun(&text, cards.clone()), text })),
             Typed::Interrupted { cleared } => Prompted::Interrupted { cleared },
             Typed::End => Prompted::End,
         })

@@ -104,7 +104,8 @@ impl Typing {
         let pressing = self.pressing(TypingStart::Earlier(self.screen.clone()));
         let Some(input) = &mut self.input else { return self.queue.press(key, &self.screen) };
         match input.press(key, &pressing) {
-            Pressed::Sent(SentText { text, begun }) if !text.trim().is_empty() => {
+            Pressed::Sent(sent) if !sent.text.trim().is_empty() => {
+                let SentText { text, begun } = *sent;
                 input.remember(&text);
                 self.queue.push_message(text, begun.cards());
             }

@@ -68,7 +68,7 @@ pub(in crate::chat) enum Pressed {
     /// The box may look different.
     Taken,
     /// The person sends this.
-    Sent(SentText),
+    Sent(Box<SentText>),
     /// Escape, where there was nothing in the box that it could close.
     Escape,
     /// Ctrl+D in an empty box.
@@ -342,7 +342,7 @@ impl InputBox {
             return self.edit(pressing, |composer| composer.replace_before(1, "\n"));
         }
         let empty = || SentText { text: String::new(), begun: pressing.start.clone() };
-        Pressed::Sent(self.take_text().unwrap_or_else(empty))
+        Pressed::Sent(Box::new(self.take_text().unwrap_or_else(empty)))
     }
 
     fn take_text(&mut self) -> Option<SentText> {

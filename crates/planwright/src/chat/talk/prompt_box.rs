@@ -22,7 +22,7 @@ use crate::terminal::{live, screen};
 /// What the person did at the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Prompted {
-    Text(SentText),
+    Text(Box<SentText>),
     /// Ctrl+C; `cleared` if something was typed.
     Interrupted {
         cleared: bool,
@@ -120,7 +120,7 @@ impl Talk {
                     return Ok(Some(prompted));
                 }
                 let decision = self.conversation.typing().input().and_then(|input| input.take_decision());
-                return Ok(decision.map(Prompted::Text));
+                return Ok(decision.map(|sent| Prompted::Text(Box::new(sent))));
             }
             PromptEvent::Window(WindowChange::Resized) => {}
             PromptEvent::Window(WindowChange::Continued) => {
@@ -165,7 +165,8 @@ impl Talk {
             Pressed::TakeBack => typing.take_back(),
             Pressed::OpenEditor => self.edit_box().await?,
             Pressed::ClearScreen => {
-                return Ok(Some(Prompted::Text(SentText { text: "/clear".to_owned(), begun: pressing.start })));
+                let sent = SentText { text: "/clear".to_owned(), begun: pressing.start };
+                return Ok(Some(Prompted::Text(Box::new(sent))));
             }
         }
         Ok(None)

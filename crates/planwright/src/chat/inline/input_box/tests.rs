@@ -35,7 +35,7 @@ fn text(text: &str) -> Key {
 #[track_caller]
 fn sent(pressed: Pressed) -> SentText {
     match pressed {
-        Pressed::Sent(sent) => sent,
+        Pressed::Sent(sent) => *sent,
         other => panic!("{other:?}"),
     }
 }
