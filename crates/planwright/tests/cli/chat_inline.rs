@@ -103,10 +103,10 @@ fn keys_move_and_delete_in_the_text() {
     let world = World::new();
     let provider = Provider::start(&[says("Heard.")]);
     let mut chat = chat(&world, &provider);
-    chat.type_in("three two\u{1b}[1;5D\u{1b}[D\u{17}one \u{1b}[F three\u{1b}[D\u{1b}[3~");
-    chat.sees("› one  two thre");
+    chat.type_in("three two\u{1b}[1;5D\u{1b}[D\u{17}one \u{1b}[F three.\u{1b}[D\u{1b}[3~");
+    chat.sees("› one  two three\n");
     chat.type_in("\r");
-    assert_eq!(last_message(&provider.asked()), "one  two thre");
+    assert_eq!(last_message(&provider.asked()), "one  two three");
     chat.quit();
 }
 
@@ -117,10 +117,10 @@ fn what_is_typed_while_the_agent_works_waits_and_can_be_taken_back() {
     let mut chat = chat(&world, &provider);
     chat.type_in("begin\r");
     chat.sees("thinking");
-    chat.type_in("and the teests\r");
-    chat.sees("queued: and the teests");
+    chat.type_in("and the docs\r");
+    chat.sees("queued: and the docs");
     chat.type_in("\u{1b}[A");
-    chat.sees("› and the teests");
+    chat.sees("› and the docs");
     chat.loses("queued:");
     chat.type_in("\u{17}tests\rhalf a");
     chat.sees("queued: and the tests");

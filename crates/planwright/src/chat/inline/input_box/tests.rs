@@ -44,8 +44,8 @@ fn sent(pressed: Pressed) -> SentText {
 fn a_text_counts_from_the_moment_in_which_it_was_begun() {
     let (mut input, _folder) = input();
     let (earlier, now) = (after(TypingStart::Earlier(Cards::default())), at_prompt(plan()));
-    input.press(text("/plan appr"), &earlier);
-    input.press(text("ove"), &now);
+    input.press(text("/plan "), &earlier);
+    input.press(text("approve"), &now);
     assert_eq!(sent(input.press(Key::Enter, &now)).begun, earlier.start);
     // Once the box is empty, what comes next is begun anew.
     input.press(text("a"), &earlier);
