@@ -46,7 +46,8 @@ const RULE: &str = "────────────────────
 #[test]
 fn an_empty_box_says_what_can_be_typed() {
     let (shown, cursor) = Drawn::new().shown(&[]);
-    assert_eq!(shown, format!("{RULE}\n› write a message; / for commands, @ fo…\n  ~/shop · rehearsal"));
+    assert!(shown.starts_with(&format!("{RULE}\n› write a message; / for commands, @")), "{shown}");
+    assert!(shown.ends_with("…\n  ~/shop · rehearsal"), "{shown}");
     assert_eq!(cursor, (1, 2));
 }
 
