@@ -197,6 +197,14 @@ impl Agent {
         leases::is_held_elsewhere(&self.context, session).await
     }
 
+    /// The part of the model's context that the conversation of a session takes, in percent. `None` if this process has not worked in
+    /// the session.
+    pub fn context_percent(&self, session: &SessionIdentity) -> Option<u64> {
+        let tokens = self.context.conversations.tokens(session)?;
+        let limit = u64::from(self.context.context_tokens()).max(1);
+        Some(u64::from(tokens) * 100 / limit)
+    }
+
     /// What conversations changed in files outside of any plan.
     pub fn chat_changes(&self) -> ChatChangesReader {
         ChatChangesReader::new(&self.context)

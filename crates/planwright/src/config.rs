@@ -66,7 +66,7 @@ use planwright_store::Location;
 use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
-pub(crate) use self::chat::ChatAlert;
+pub(crate) use self::chat::{ChatAlert, ChatInterface};
 use self::file::File;
 use self::guarded::{AcceptedServers, GuardedSettings};
 pub(crate) use self::hook::HookAsk;
@@ -107,6 +107,8 @@ pub(crate) struct Settings {
     pub(crate) hook_ask: HookAsk,
     /// How the chat tells that the agent is done.
     pub(crate) chat_alert: ChatAlert,
+    /// How a person types in the chat.
+    pub(crate) chat_interface: ChatInterface,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -187,7 +189,7 @@ impl Settings {
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
         let plan_export = file.plan.export();
         let mcp_plan = file.mcp.plan();
-        let (hook_ask, chat_alert) = (file.hook.ask(), file.chat.alert());
+        let (hook_ask, chat_alert, chat_interface) = (file.hook.ask(), file.chat.alert(), file.chat.interface());
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -214,6 +216,7 @@ impl Settings {
             mcp_plan,
             hook_ask,
             chat_alert,
+            chat_interface,
             gateway_options,
             gateway_start,
             telegram,

@@ -41,7 +41,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{ChatAlert, ChatInterface, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -67,6 +67,7 @@ pub(crate) struct Context {
     pub(crate) model: ModelSettings,
     /// How the chat tells that the agent is done.
     pub(crate) chat_alert: ChatAlert,
+    pub(crate) chat_interface: ChatInterface,
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
@@ -255,6 +256,7 @@ impl Context {
             data: settings.data,
             model: settings.model,
             chat_alert: settings.chat_alert,
+            chat_interface: settings.chat_interface,
             sandbox,
             upstream,
             asking_servers,

@@ -100,6 +100,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("permissions list", Looks),
     ("permissions add", Passes(&["'{ tool = \"run_command\" }'"])),
     ("permissions remove", Passes(&["1"])),
+    ("setup", Passes(&[""])),
     ("models", Looks),
     ("verify", Looks),
     ("doctor", Looks),
