@@ -24,6 +24,9 @@ pub struct ReadingLine {
 
 /// `None` if it is not certain that the line only reads.
 pub fn only_reads(line: &str) -> Option<ReadingLine> {
+    if has_other_quotes(line) {
+        return None;
+    }
     let commands = split_commands(line.trim_matches([' ', '\t', '\n']))?;
     let mut reading = ReadingLine { uses_git: false, changes_folder: false };
     for command in commands {
@@ -41,6 +44,11 @@ pub fn only_reads(line: &str) -> Option<ReadingLine> {
     }
     // The repository of another folder may name programs of its own.
     (!(reading.uses_git && reading.changes_folder)).then_some(reading)
+}
+
+/// Whether the line has quotation marks of typography. In PowerShell, which may be the shell of a terminal, they end a quoted text.
+pub fn has_other_quotes(line: &str) -> bool {
+    line.contains(|letter| matches!(letter, '\u{2018}'..='\u{201e}'))
 }
 
 /// One word of a command.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
-use planwright_core::permission::only_reads;
+use planwright_core::permission::{has_other_quotes, only_reads};
 use serde_json::Value;
 
 use super::wire::ToolRequest;
@@ -194,13 +194,13 @@ pub(super) fn kind(tool: &str) -> ToolKind {
         return ToolKind::Server;
     }
     let is_plain = tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    let name = kind_name(tool);
+    let name = table_name(tool);
     let found = KINDS.iter().find(|(_, names)| is_plain && names.contains(&name.as_str()));
     found.map_or(ToolKind::Unknown, |(kind, _)| *kind)
 }
 
 /// The name as it stands in the table.
-fn kind_name(tool: &str) -> String {
+fn table_name(tool: &str) -> String {
     tool.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect()
 }
 
@@ -256,7 +256,8 @@ pub(super) fn shell_text(input: &Value) -> String {
 /// passes only in the repository of the project.
 pub(super) fn is_reading_call(client: ClientName, request: &ToolRequest, project: &Path, folder: &Path) -> bool {
     let ToolRequest { tool, input } = request;
-    if !is_shell(client, tool) || !is_read_by_us(client, tool) {
+    // PowerShell has commands of its own for these names.
+    if !is_shell(client, tool) || table_name(tool) == "powershell" {
         return false;
     }
     // Codex's model calls it `cmd`. Text for a program that runs is not a line of a shell.
@@ -265,16 +266,6 @@ pub(super) fn is_reading_call(client: ClientName, request: &ToolRequest, project
     let is_here = || folders(input, folder).iter().all(|folder| is_in_repository(project, folder));
     let stays = !reading.changes_folder || !keeps_folder(client);
     stays && (!reading.uses_git || is_here())
-}
-
-/// Whether the tool runs a shell whose grammar we read. On Windows only Claude Code's Bash is one: the others run PowerShell or
-/// `cmd`, which end a quoted text elsewhere.
-fn is_read_by_us(client: ClientName, tool: &str) -> bool {
-    match kind_name(tool).as_str() {
-        "powershell" => false,
-        "bash" if client == ClientName::ClaudeCode => true,
-        _ => !cfg!(windows),
-    }
 }
 
 /// Whether the client runs the next line in the same shell, and does not tell in which folder that one is.
@@ -298,9 +289,9 @@ pub(super) fn folders(input: &Value, folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a command runs where and how an approved plan means it: in the project, not in another one below it, and with what
-/// confines the client's commands.
+/// confines the client's commands, and is the same line in every shell.
 pub(super) fn runs_as_planned(input: &Value, project: &Path, folder: &Path) -> bool {
-    runs_in_project(input, project, folder) && !leaves_sandbox(input)
+    runs_in_project(input, project, folder) && !leaves_sandbox(input) && !has_other_quotes(&shell_text(input))
 }
 
 /// Whether a call is made in the project, and not in another one below it.
@@ -527,8 +518,8 @@ mod tests {
         for (client, tool, line, expected) in [
             (ClientName::ClaudeCode, "Bash", "cd src && ls", true),
             (ClientName::ClaudeCode, "PowerShell", "ls", false),
-            (ClientName::Gemini, "run_shell_command", "cd src && ls", !cfg!(windows)),
-            (ClientName::Vscode, "run_in_terminal", "ls | head", !cfg!(windows)),
+            (ClientName::Gemini, "run_shell_command", "cd src && ls", true),
+            (ClientName::Vscode, "run_in_terminal", "ls | head", true),
             (ClientName::Vscode, "run_in_terminal", "cd src && ls", false),
             (ClientName::Cursor, "Shell", "cd src", false),
             (ClientName::ClaudeCode, "Edit", "ls", false),
@@ -553,5 +544,7 @@ mod tests {
             assert_eq!(leaves_sandbox(&input), expected, "{input}");
             assert_eq!(runs_as_planned(&input, root.path(), root.path()), !expected, "{input}");
         }
+        let quoted = json!({ "command": "cargo test 'a\u{2019}; rm b; \u{2018}c'" });
+        assert!(!runs_as_planned(&quoted, root.path(), root.path()));
     }
 }
