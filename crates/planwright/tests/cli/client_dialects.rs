@@ -314,7 +314,8 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
     assert!(refused.stdout.contains("INVALID_ARGUMENT"), "{}", refused.stdout);
     draft(
         &world,
-        "# One\n\n- [ ] one\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n```\n",
+        "# One\n\n- [ ] one\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n\
+         tools = [\"mcp__github__get_issue\", \"gitlab__get_*\"]\n```\n",
     );
     let write = |path: &str| json!({ "file_path": path, "content": "x" });
     let bash = |line: &str| json!({ "command": line });
@@ -340,6 +341,9 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
         ("Bash", json!({ "command": "cargo test", "workdir": ".." }), "ask"),
         ("Bash", bash("cargo publish"), "deny"),
         ("mcp__github__push", json!({}), "ask"),
+        ("mcp__github__get_issue", json!({}), "allow"),
+        ("mcp__gitlab__get_issue", json!({}), "allow"),
+        ("mcp__gitlab__push", json!({}), "ask"),
         ("SomethingNew", json!({}), "ask"),
         ("Read", write("README.md"), "pass"),
     ] {

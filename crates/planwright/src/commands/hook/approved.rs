@@ -23,6 +23,8 @@ use crate::failure::Failure;
 
 /// The name under which rules and plans know every change of a file.
 const WRITE_FILE: &str = "write_file";
+/// What Claude Code and Codex put before the name of a server.
+const OF_SERVER: &str = "mcp__";
 
 /// Whether a recorded call of Codex's shell is this one. Its hooks are told another name of the tool, and the line alone.
 fn is_line_of_codex(tool: &str, arguments: &Value, request: &ToolRequest) -> bool {
@@ -63,6 +65,12 @@ pub(super) fn decide(
     {
         (needs, commands) = Default::default();
     }
+    // An agent may name the tool of a server as its client does.
+    for named in &mut needs.tools {
+        if let Some(bare) = named.strip_prefix(OF_SERVER) {
+            *named = bare.to_owned();
+        }
+    }
     // What allows beside the plan lives in the store, for our own agent.
     let stopping = settings.permissions.iter().filter(|rule| rule.decide != Permission::Allow).cloned().collect();
     let rules = PermissionRules::new(stopping).map_err(Failure::from)?;
@@ -73,7 +81,7 @@ pub(super) fn decide(
         _ if !paths.is_empty() => (WRITE_FILE, CallTarget::Paths(&paths)),
         ToolKind::Commands => (RUN_COMMAND, CallTarget::Command(&line)),
         ToolKind::ChangesFiles => (WRITE_FILE, CallTarget::None),
-        ToolKind::Server => (request.tool.strip_prefix("mcp__").unwrap_or(&request.tool), CallTarget::None),
+        ToolKind::Server => (request.tool.strip_prefix(OF_SERVER).unwrap_or(&request.tool), CallTarget::None),
         ToolKind::Reads | ToolKind::Notes | ToolKind::Network | ToolKind::Agents | ToolKind::Unknown => {
             (request.tool.as_str(), CallTarget::None)
         }
