@@ -12,7 +12,7 @@
 //! `planwright-bench telegram [FOLDER]` updates taken in a second beside a bare loop that stores them, and the time to an answer
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench gateway PLANWRIGHT [FOLDER]`  a call through the gateway, beside the bare upstream server
-//! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, beside `true`
+//! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, with 1 and with 100,000 sessions, beside `true`
 //! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 //! `planwright-bench compare BEFORE AFTER [--rounds N] [--only MEASUREMENT] [--folder FOLDER]`  everything that `make bench` prints,
@@ -82,7 +82,7 @@ fn main() -> anyhow::Result<()> {
             let scratch = scratch(arguments.next())?;
             match command.as_str() {
                 "gateway" => client::run_gateway(&program, &scratch),
-                "hook" => client::run_hook(&program, &scratch),
+                "hook" => runtime.block_on(client::run_hook(&program, &scratch)),
                 _ => client::run_cold_start(&program, &scratch),
             }
         }
