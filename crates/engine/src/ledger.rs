@@ -36,7 +36,9 @@ pub use chats::{
     ChatStore, Delivery, KeyedRecord, NewMessage, OutboxMessage, PendingUpdate, Poller, ReceivedUpdate, TakeMessages,
     TakeOrder, Undelivered,
 };
-pub use derived_rows::{DerivedRows, EntryKeys, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm};
+pub use derived_rows::{
+    DerivedRows, EntryKeys, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm, is_working, waiting_since,
+};
 pub use leases::{Claim, ClaimedRequest, LeaseOwner, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
 pub use memories::{FoundMemories, MemoryStore, MemoryVector};
 pub use plans::{PlanAnywhere, PlanStore, PlanSummary};

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::backend::{Backend, SqlLedger};
 use crate::derived_rows::{self, ORPHANED, orphaned};
 use crate::encode;
-use crate::overview::in_hand;
+use crate::overview::listed;
 use crate::paging;
 use crate::restore::replay_journal;
 use crate::sql::{Row, Sql, Statement, sql};
@@ -43,15 +43,13 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
     }
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let (columns, activity, tables) = (B::SESSION_COLUMNS, B::ACTIVITY, B::SESSION_TABLES);
-        let text = format!("SELECT {columns}, {activity} FROM {tables} {}", B::BY_ACTIVITY);
         let below = paging::below(after)?;
         let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
-        paging::read_page(&self.0, |count| sql!(text.clone(), below, count), limit, read).await
+        paging::read_page(&self.0, |count| sql!(B::RECENT_SESSIONS, below, count), limit, read).await
     }
 
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        walk(&self.0, "", "true", after, limit).await
+        walk(&self.0, "true", after, limit).await
     }
 
     async fn count_sessions(&self) -> LedgerResult<u64> {
@@ -159,9 +157,9 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
             "SELECT (SELECT count(*) FROM session),
                  (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
                  (SELECT count(*) FROM plan WHERE plan.status = 'READY' AND ",
-            in_hand!(),
+            listed!(),
             "), (SELECT count(*) FROM plan WHERE plan.status = 'EXECUTING' AND ",
-            in_hand!(),
+            listed!(),
             ")"
         );
         let rows = self.0.query(sql!(statement)).await?;
@@ -212,18 +210,16 @@ pub(crate) async fn count(sql: &impl Sql, statement: Statement) -> LedgerResult<
     sql.query(statement).await?.first().map_or(Ok(0), |row| row.get(0))
 }
 
-/// Sessions in the order of their row ids, which never change, with the tables `join` and if `condition` is true.
+/// Sessions in the order of their row ids, which never change, if `condition` is true.
 pub(crate) async fn walk<B: Backend>(
     backend: &B,
-    join: &str,
     condition: &str,
     after: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<StoredSession>> {
     let (columns, tables) = (B::SESSION_COLUMNS, B::SESSION_TABLES);
-    let statement = format!(
-        "SELECT {columns} FROM {tables} {join} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2"
-    );
+    let statement =
+        format!("SELECT {columns} FROM {tables} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2");
     let rows = backend.query(sql!(statement, paging::walked_from(after), limit)).await?;
     paging::walked_page(&rows, limit, B::read_session)
 }

@@ -137,7 +137,7 @@ forwarding_ledger! {
         async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
         async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
         async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
-        async fn plans_in_hand(after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
+        async fn waiting_plans(after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
     }
     MemoryStore {
         async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;

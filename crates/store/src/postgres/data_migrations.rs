@@ -2,10 +2,12 @@
 
 use tokio_postgres::{Client, Error};
 
+use super::rows::row;
 use super::statement::{execute, query};
 use crate::encode::SessionState;
 use crate::plan_rows::{PlanRows, plan_before_version_3};
 use crate::version_backfill::{EVENTS, VersionCounter};
+use crate::waiting::{CANDIDATE, CANDIDATES, since_of_candidate};
 
 /// Earlier versions kept the steps' outcomes in the plan's own row. What cannot be read is left as it is.
 pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
@@ -81,4 +83,22 @@ pub(super) async fn fill_versions(client: &Client) -> Result<(), Error> {
             }
         }
     }
+}
+
+/// Earlier versions had no list of the plans that may wait for a person.
+pub(super) async fn fill_waiting_plans(client: &Client) -> Result<(), Error> {
+    let candidate = format!("{CANDIDATE} $1");
+    let runs = "SELECT position, body FROM step_run WHERE plan_id = $1 ORDER BY position";
+    let set = include_str!("sql/set_waiting.sql");
+    for found in query(client, CANDIDATES, &[]).await? {
+        let id: &str = found.try_get(0)?;
+        let runs = query(client, runs, &[&id]).await?;
+        let runs = runs.iter().map(|run| Ok((run.try_get(0)?, run.try_get(1)?))).collect::<Result<_, Error>>()?;
+        let plan = query(client, &candidate, &[&id]).await?;
+        let Some(plan) = plan.first().map(row).transpose()? else { continue };
+        if let Some(since) = since_of_candidate(&plan, runs) {
+            execute(client, set, &[&vec![id], &vec![since]]).await?;
+        }
+    }
+    Ok(())
 }

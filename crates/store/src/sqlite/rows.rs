@@ -25,6 +25,8 @@ pub(super) struct SessionRow {
     pub(super) head: Head,
     /// The journal's last entry, as it is stored.
     pub(super) last_entry: String,
+    /// The number of one of its last entries over all sessions. The list of recent sessions finds it there.
+    pub(super) activity: i64,
 }
 
 /// The columns of a session. `$last` is the last entry that its row is said to come from.
@@ -33,18 +35,24 @@ macro_rules! session_columns {
         concat!(
             "session.id, session.channel || ':' || session.conversation, session.state, ",
             $last,
-            ", journal.seq, journal.hash, journal.body"
+            ", journal.seq, journal.hash, journal.body, session.activity"
+        )
+    };
+}
+
+macro_rules! listed_columns {
+    () => {
+        session_columns!(
+            "max(session.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
+                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = session.id AND p.id =
+                CASE WHEN json_valid(session.state) THEN session.state ->> '$.plan_mode.active_plan' END), 0))"
         )
     };
 }
 
 /// Each session with the last entry that its row or its active plan is said to come from, which together tell of every
 /// entry, and the last entry of its journal.
-pub(super) const SESSION_COLUMNS: &str = session_columns!(
-    "max(session.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
-        FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = session.id AND p.id =
-        CASE WHEN json_valid(session.state) THEN session.state ->> '$.plan_mode.active_plan' END), 0))"
-);
+pub(super) const SESSION_COLUMNS: &str = listed_columns!();
 
 macro_rules! session_tables {
     () => {
@@ -54,6 +62,23 @@ macro_rules! session_tables {
 }
 
 pub(super) const SESSION_TABLES: &str = session_tables!();
+
+/// How far the last entry of a session may be ahead of the entry that its row names, in entries of all sessions.
+pub(super) const ACTIVITY_LAG: i64 = 1_024;
+
+/// Entries are numbered over all sessions in the order they were written, so at most [`ACTIVITY_LAG`] sessions have named an entry
+/// within a range of that length. Among twice as many more than a page has are all that belong on it.
+pub(super) const RECENT_SESSIONS: &str = concat!(
+    "SELECT ",
+    listed_columns!(),
+    ", recent.last FROM (
+         SELECT id, max(activity, coalesce((SELECT id FROM journal WHERE session_id = named.id ORDER BY seq DESC LIMIT 1), 0)) AS last
+         FROM (SELECT id, activity FROM session WHERE activity < ?1 ORDER BY activity DESC LIMIT ?2 + 2048) AS named
+         ORDER BY last DESC, id DESC) AS recent
+     CROSS JOIN ",
+    session_tables!(),
+    " WHERE session.id = recent.id AND recent.last < ?1 ORDER BY recent.last DESC, recent.id DESC LIMIT ?2"
+);
 
 /// A session by its name, with the last entry that its own row is said to come from.
 pub(super) const FIND_SESSION: &str = concat!(
@@ -85,7 +110,7 @@ pub(super) fn read_session(row: &Row) -> LedgerResult<SessionRow> {
     };
     let head = encode::head(what, seq, row.read(5, what)?)?;
     check_not_cut_off(&session.identity, row.read(3, what)?, &head)?;
-    Ok(SessionRow { id, session, head, last_entry: row.read(6, what)? })
+    Ok(SessionRow { id, session, head, last_entry: row.read(6, what)?, activity: row.read(7, what)? })
 }
 
 pub(super) fn stored(row: SessionRow) -> LedgerResult<StoredSession> {

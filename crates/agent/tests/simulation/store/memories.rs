@@ -8,7 +8,9 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem, Posting
 use planwright_core::memory::{MemoryItem, MemoryRecord, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm};
+use planwright_engine::ledger::{
+    DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm, is_working, waiting_since,
+};
 
 use super::State;
 use crate::sabotage::Sabotage;
@@ -136,6 +138,10 @@ impl State {
         let Some(kept) = self.sessions.get(identity) else { return DerivedRows::default() };
         let (session, runs) = (SessionFlags::of(&kept.session), RunsRow::of(&kept.session));
         let mut rows = DerivedRows { session, runs, ..DerivedRows::default() };
+        for (id, plan) in &kept.plans {
+            rows.waiting.extend(waiting_since(&kept.session, plan).map(|since| (id.to_string(), since)));
+            rows.working.extend(is_working(plan).then(|| id.to_string()));
+        }
         for Remembered { owner, record } in self.memories.iter().flatten() {
             let own = owner.as_ref() == Some(identity);
             if !own && !promoted.contains(&record.item.id) {

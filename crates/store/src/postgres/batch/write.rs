@@ -3,7 +3,7 @@
 use futures::join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{LedgerError, LedgerResult, is_working};
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
@@ -30,6 +30,8 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         .filter_map(|session| session.id)
         .collect();
     let leases = LeaseColumns::of(batch);
+    let waiting = WaitingColumns::of(batch);
+    let auto = AutoColumns::of(batch);
     let written = join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
         connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
@@ -40,8 +42,12 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
         connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
         connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
+        connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
+        connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
+        connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
+        connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
     );
-    let [_, _, plans, _, _, _, rows, _, _] = in_order(written.into())?;
+    let [_, _, plans, _, _, _, rows, ..] = in_order(written.into())?;
     if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
         return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
     }
@@ -51,9 +57,6 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
             write_memory(connection, session_id, row).await?;
         }
     }
-    let auto = AutoColumns::of(batch);
-    connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()).await?;
-    connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]).await?;
     Ok(())
 }
 
@@ -191,7 +194,7 @@ impl<'a> Plans<'a> {
             let Some(plan) = session.snapshot.plan(id) else { continue };
             let rows = PlanRows::of(plan, rewrite)?;
             if let Some(execution) = rows.execution() {
-                self.executions.push(id, execution);
+                self.executions.push(id, execution, is_working(plan));
             }
             if rows.runs_anew {
                 self.runs_anew.push(id.as_str());
@@ -214,18 +217,44 @@ struct ExecutionColumns<'a> {
     steps: Vec<i64>,
     updated_at: Vec<String>,
     pause: Vec<Option<String>>,
+    working: Vec<bool>,
 }
 
 impl<'a> ExecutionColumns<'a> {
-    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow) {
+    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow, working: bool) {
         self.plan.push(plan.as_str());
         self.steps.push(row.steps);
         self.updated_at.push(row.updated_at);
         self.pause.push(row.pause);
+        self.working.push(working);
     }
 
-    fn parameters(&self) -> [&dyn Parameter; 4] {
-        [&self.plan, &self.steps, &self.updated_at, &self.pause]
+    fn parameters(&self) -> [&dyn Parameter; 5] {
+        [&self.plan, &self.steps, &self.updated_at, &self.pause, &self.working]
+    }
+}
+
+#[derive(Default)]
+struct WaitingColumns<'a> {
+    plan: Vec<&'a str>,
+    since: Vec<i64>,
+    /// The plans that wait no more.
+    gone: Vec<&'a str>,
+}
+
+impl<'a> WaitingColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for (plan, since) in batch.sessions.values().flat_map(|session| &session.waiting) {
+            match since {
+                Some(since) => {
+                    columns.plan.push(plan.as_str());
+                    columns.since.push(*since);
+                }
+                None => columns.gone.push(plan.as_str()),
+            }
+        }
+        columns
     }
 }
 
