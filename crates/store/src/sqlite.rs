@@ -9,6 +9,7 @@
 //! - `changes`: changes by other processes
 //! - `store_file`: whether the file is still the one that was opened
 //! - `errors`, `inspect`: errors in words, and the state of a file
+//! - `scans`: the tests that no list over all sessions reads more than it shows
 
 mod auto;
 mod changes;
@@ -22,6 +23,8 @@ mod memory;
 mod readers;
 mod restore;
 mod rows;
+#[cfg(test)]
+mod scans;
 mod session_cache;
 mod sql;
 mod store_file;

@@ -69,15 +69,16 @@ pub(super) const ACTIVITY_LAG: i64 = 1_024;
 /// Entries are numbered over all sessions in the order they were written, so at most [`ACTIVITY_LAG`] sessions have named an entry
 /// within a range of that length. Among twice as many more than a page has are all that belong on it.
 pub(super) const RECENT_SESSIONS: &str = concat!(
-    "SELECT ",
+    "WITH named AS MATERIALIZED (
+         SELECT id, max(activity, coalesce((SELECT journal.id FROM journal
+             WHERE session_id = session.id ORDER BY seq DESC LIMIT 1), 0)) AS last
+         FROM session WHERE activity < ?1 ORDER BY activity DESC LIMIT ?2 + 2048)
+     SELECT ",
     listed_columns!(),
-    ", recent.last FROM (
-         SELECT id, max(activity, coalesce((SELECT id FROM journal WHERE session_id = named.id ORDER BY seq DESC LIMIT 1), 0)) AS last
-         FROM (SELECT id, activity FROM session WHERE activity < ?1 ORDER BY activity DESC LIMIT ?2 + 2048) AS named
-         ORDER BY last DESC, id DESC) AS recent
-     CROSS JOIN ",
+    ", recent.last
+     FROM (SELECT id, last FROM named WHERE last < ?1 ORDER BY last DESC, id DESC LIMIT ?2) AS recent CROSS JOIN ",
     session_tables!(),
-    " WHERE session.id = recent.id AND recent.last < ?1 ORDER BY recent.last DESC, recent.id DESC LIMIT ?2"
+    " WHERE session.id = recent.id ORDER BY recent.last DESC, recent.id DESC"
 );
 
 /// A session by its name, with the last entry that its own row is said to come from.

@@ -73,7 +73,7 @@ pub(crate) async fn a_plan_is_listed_while_it_may_wait_for_a_person(store: &Stor
     };
     planning(&engine, &here(), PlanStyle::Document).await;
     assert_eq!(waiting().await, [], "a draft waits for no decision");
-    let plan = ready(&engine, &here(), "# Long\n\n1. a\n2. b\n3. c").await;
+    let plan = active(&draft(&engine, &here(), set("# Long\n\n1. a\n2. b\n3. c")).await);
     ready(&engine, &nth_session(0), "# Plan").await;
     assert_eq!(waiting().await, plans(&[("web:session-00000", 1), ("cli:k3yk3y8x", 1)]));
     engine.submit(&here(), &person(), approve(&plan)).await.unwrap();

@@ -265,7 +265,7 @@ async fn full(store: &Store) -> Engine {
     engine.auto().add_goal(&unscheduled, &person(), "Understand gnus".to_owned()).await.unwrap();
     let start = AutoCommand::Start { target: StartTarget::Current, driver: "here".to_owned() };
     engine.submit(&unscheduled, &person(), Command::Auto(start)).await.unwrap();
-    ready(&engine, &unscheduled, "# Gnus").await;
+    ready(&engine, &session("web:waiting"), "# Gnus").await;
     let kept = engine.memories().save(&here, &person(), NewMemory::by_person("Zebras are striped.")).await.unwrap();
     engine.memories().promote(&here, &person(), kept.id).await.unwrap();
     let plan = ready(&engine, &here, "1. zebras\n2. more zebras").await;
