@@ -92,6 +92,13 @@ impl Session {
         self.turn.as_ref()?.purpose.plan()
     }
 
+    /// What a search looks through, in small letters: its title, its topic, its channel and its key.
+    pub fn search_text(&self) -> String {
+        let parts = [self.title.as_deref(), self.topic.as_deref()];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &self.identity.to_string();
+        text.to_lowercase()
+    }
+
     /// Whether the plan is its active one or its round.
     pub fn names(&self, plan: &PlanId) -> bool {
         self.plan_mode.active_plan.as_ref() == Some(plan) || self.round.as_ref() == Some(plan)

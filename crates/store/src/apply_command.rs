@@ -8,6 +8,7 @@ use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
+use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use planwright_engine::ledger::{RunsRow, Submission};
@@ -28,6 +29,8 @@ pub(crate) struct AppliedCommand {
     pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
     /// What changes of memories, in order.
     pub(crate) memories: Vec<MemoryRowChange>,
+    /// What a search for sessions looks through afterwards, if it changed.
+    pub(crate) search_text: Option<String>,
     /// What changes in the list of plans that may wait for a person.
     pub(crate) waiting: WaitingChanges,
     /// What the row about schedules and runs says afterwards, if they changed.
@@ -53,6 +56,7 @@ pub(crate) fn apply_command(
     let entries: Vec<_> = sealed.collect::<Result<_, _>>()?;
     *head = end;
     let waiting_before = waiting(snapshot);
+    let text_before = snapshot.session.as_deref().map(Session::search_text);
     let mut versions = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, PlanRowChanges>::new();
     let mut memories = Vec::new();
@@ -67,7 +71,9 @@ pub(crate) fn apply_command(
     let changes_auto = events.iter().any(|event| event.auto_event().is_some());
     let auto = snapshot.session.as_deref().filter(|_| changes_auto).map(RunsRow::of);
     let waiting = changes(&waiting_before, snapshot);
-    Ok(AppliedCommand { events, entries, versions, plans, memories, waiting, auto })
+    let text = snapshot.session.as_deref().map(Session::search_text);
+    let search_text = text.filter(|text| text_before.as_ref() != Some(text));
+    Ok(AppliedCommand { events, entries, versions, plans, memories, search_text, waiting, auto })
 }
 
 impl AppliedCommand {

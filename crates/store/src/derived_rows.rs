@@ -26,6 +26,7 @@ pub(crate) async fn read<B: Sql>(
     let statements = vec![
         own(format!("SELECT due_at, running, waits FROM auto_session WHERE session_id = {SESSION_ID}")),
         own("SELECT turn_open, asks_person, planning FROM session WHERE conversation = ?1 AND channel = ?2".to_owned()),
+        own(format!("SELECT text FROM session_text WHERE session_id = {SESSION_ID}")),
         own(format!("SELECT plan_id, changed_at FROM waiting_plan WHERE plan_id IN ({own_plans})")),
         own(format!("SELECT plan_id FROM execution WHERE working AND plan_id IN ({own_plans})")),
         own(format!("SELECT scope, items, words, last_position, id FROM memory_scope WHERE session_id = {SESSION_ID}")),
@@ -46,7 +47,7 @@ pub(crate) async fn read<B: Sql>(
             promoted
         ),
     ];
-    let [runs, columns, waiting, working, scopes, items, postings, copies] =
+    let [runs, columns, texts, waiting, working, scopes, items, postings, copies] =
         sql.query_all(statements).await?.try_into().unwrap_or_default();
     let read = RowsRead {
         session: columns.first().map(session_flags).transpose()?.unwrap_or_default(),
@@ -55,6 +56,7 @@ pub(crate) async fn read<B: Sql>(
         postings: postings.iter().map(posting).collect::<LedgerResult<_>>()?,
         copies: copies.iter().map(item).collect::<LedgerResult<_>>()?,
         runs: runs.first().map(runs_row).transpose()?.unwrap_or_default(),
+        search_text: texts.first().map(|row| row.get(0)).transpose()?,
         waiting: waiting.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect::<LedgerResult<_>>()?,
         working: working.iter().map(|row| row.get(0)).collect::<LedgerResult<_>>()?,
     };
@@ -103,6 +105,7 @@ struct RowsRead {
     /// Promoted copies.
     copies: Vec<ItemRead>,
     runs: RunsRow,
+    search_text: Option<String>,
     waiting: BTreeMap<String, i64>,
     working: BTreeSet<String>,
 }
@@ -133,8 +136,14 @@ struct PostingRead {
 
 impl RowsRead {
     fn put_together(self, session: &SessionIdentity) -> LedgerResult<DerivedRows> {
-        let (session_flags, runs, waiting, working) = (self.session, self.runs, self.waiting, self.working);
-        let mut rows = DerivedRows { session: session_flags, runs, waiting, working, ..DerivedRows::default() };
+        let mut rows = DerivedRows {
+            session: self.session,
+            search_text: self.search_text,
+            runs: self.runs,
+            waiting: self.waiting,
+            working: self.working,
+            ..DerivedRows::default()
+        };
         for ScopeRead { id, scope, counts } in self.scopes {
             // Each memory has a position of its own, from 1 without gaps.
             let positions: BTreeSet<i64> =

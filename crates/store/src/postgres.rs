@@ -54,7 +54,7 @@ use crate::write_health::WriteHealth;
 use changes::Changes;
 use client_pool::ClientPool;
 use restore::RestoreConnection;
-use rows::{RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
+use rows::{FOUND_SESSIONS, RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
 use target::Target;
 use writer_pool::WriterPool;
 
@@ -96,6 +96,7 @@ impl Backend for Postgres {
     const SESSION_COLUMNS: &'static str = SESSION_COLUMNS;
     const SESSION_TABLES: &'static str = SESSION_TABLES;
     const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
+    const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
     // damaged time is last, or brought into the range of what the database can print, so that it does not fail the list.
     const PLAN_CHANGED: &'static str = r#"coalesce(CASE WHEN execution.updated_at IS NULL

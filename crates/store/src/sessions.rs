@@ -10,7 +10,7 @@ use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, JournalSource, Lease, LedgerError, LedgerResult,
-    Page, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
+    Page, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission, text_for_row,
 };
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -21,13 +21,17 @@ use crate::encode;
 use crate::overview::listed;
 use crate::paging;
 use crate::restore::replay_journal;
-use crate::sql::{Row, Sql, Statement, sql};
+use crate::sql::{Row, Sql, Statement, Value, sql};
 
 /// Health checks wait for the database no longer than this.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 /// How many rows without a session are named, of each kind.
 const ORPHANS: i64 = 10;
+
+/// Of how many sessions that have the words of a search the page is picked. If they are more, they are found soon by reading the
+/// list of all.
+const MAX_FOUND: usize = 5_000;
 
 /// The row of the session with this conversation and channel.
 pub(crate) const SESSION_ID: &str = "(SELECT id FROM session WHERE conversation = ?1 AND channel = ?2)";
@@ -46,6 +50,28 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
         let below = paging::below(after)?;
         let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
         paging::read_page(&self.0, |count| sql!(B::RECENT_SESSIONS, below, count), limit, read).await
+    }
+
+    async fn sessions_with_words(
+        &self,
+        words: &[String],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Option<Page<StoredSession>>> {
+        let has_word = |n: usize| B::contains("text", &format!("?{n}"));
+        let conditions: Vec<_> = (1..=words.len()).map(has_word).collect();
+        let values = words.iter().map(|word| Value::from(text_for_row(word))).collect();
+        let most = MAX_FOUND + 1;
+        let text = format!("SELECT session_id FROM session_text WHERE {} LIMIT {most}", conditions.join(" AND "));
+        let found = self.0.query(Statement { text: text.into(), values }).await?;
+        if found.len() > MAX_FOUND {
+            return Ok(None);
+        }
+        let ids = found.iter().map(|row| row.get(0)).collect::<LedgerResult<Vec<i64>>>()?;
+        let below = paging::below(after)?;
+        let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
+        let statement = |count| sql!(B::FOUND_SESSIONS, below, count, ids.clone());
+        paging::read_page(&self.0, statement, limit, read).await.map(Some)
     }
 
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {

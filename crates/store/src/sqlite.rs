@@ -51,7 +51,7 @@ use crate::sql::Row;
 use crate::write_health::WriteHealth;
 use changes::Changes;
 use readers::Readers;
-use rows::{RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
+use rows::{FOUND_SESSIONS, RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
 use store_file::StoreFile;
 use writer::Writer;
 
@@ -128,6 +128,7 @@ impl Backend for Sqlite {
     const SESSION_COLUMNS: &'static str = SESSION_COLUMNS;
     const SESSION_TABLES: &'static str = SESSION_TABLES;
     const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
+    const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
     const PLAN_CHANGED: &'static str = "coalesce(CASE WHEN execution.updated_at IS NULL
          THEN strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')

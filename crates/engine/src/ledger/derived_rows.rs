@@ -17,6 +17,8 @@ use super::DamagedRow;
 #[derive(Debug, Clone, Default)]
 pub struct DerivedRows {
     pub session: SessionFlags,
+    /// What a search for sessions looks through.
+    pub search_text: Option<String>,
     pub memories: BTreeMap<MemoryId, StoredMemory>,
     pub scopes: BTreeMap<MemoryScope, ScopeCounts>,
     pub runs: RunsRow,
@@ -25,6 +27,11 @@ pub struct DerivedRows {
     /// Its plans whose execution is listed as one that goes on.
     pub working: BTreeSet<String>,
     pub damaged: Vec<DamagedRow>,
+}
+
+/// A text as every database has room for it: PostgreSQL takes each character but one, which JSON escapes and a column cannot.
+pub fn text_for_row(title: &str) -> String {
+    title.replace('\0', "\u{2400}")
 }
 
 /// When a plan changed last that may wait for a person, in microseconds. The list of such plans is in this order.
@@ -147,6 +154,10 @@ impl DerivedRows {
         let mut found = Vec::new();
         if self.session != replayed.session.as_deref().map(SessionFlags::of).unwrap_or_default() {
             found.push(format!("the columns of session {session}"));
+        }
+        let text = replayed.session.as_deref().map(|session| text_for_row(&session.search_text()));
+        if self.search_text != text {
+            found.push(format!("what {session} is found by"));
         }
         let columns = found.len();
         let mut scopes: BTreeMap<MemoryScope, ScopeCounts> = BTreeMap::new();

@@ -1,10 +1,11 @@
 //! What migrations do that SQL alone cannot. Statements are unnamed, because a pooler may be in between.
 
+use planwright_engine::ledger::text_for_row;
 use tokio_postgres::{Client, Error};
 
 use super::rows::row;
 use super::statement::{execute, query};
-use crate::encode::SessionState;
+use crate::encode::{self, SessionState};
 use crate::plan_rows::{PlanRows, plan_before_version_3};
 use crate::version_backfill::{EVENTS, VersionCounter};
 use crate::waiting::{CANDIDATE, CANDIDATES, since_of_candidate};
@@ -101,4 +102,22 @@ pub(super) async fn fill_waiting_plans(client: &Client) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Earlier versions had no text that a search looks through. A state that cannot be read has none.
+pub(super) async fn fill_search_texts(client: &Client) -> Result<(), Error> {
+    let find = "SELECT id, state FROM session WHERE id > $1 ORDER BY id LIMIT $2";
+    let mut after = i64::MIN;
+    loop {
+        let found = query(client, find, &[&after, &SESSIONS]).await?;
+        let Some(last) = found.last() else { return Ok(()) };
+        after = last.try_get(0)?;
+        let (mut ids, mut texts) = (Vec::<i64>::new(), Vec::<String>::new());
+        for row in &found {
+            let Ok(session) = encode::session_from_text(String::new, row.try_get(1)?) else { continue };
+            ids.push(row.try_get(0)?);
+            texts.push(text_for_row(&session.search_text()));
+        }
+        execute(client, include_str!("sql/set_texts.sql"), &[&ids, &texts]).await?;
+    }
 }

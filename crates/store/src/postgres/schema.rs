@@ -3,7 +3,9 @@
 use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error, Row};
 
-use super::data_migrations::{fill_session_columns, fill_versions, fill_waiting_plans, move_runs_out};
+use super::data_migrations::{
+    fill_search_texts, fill_session_columns, fill_versions, fill_waiting_plans, move_runs_out,
+};
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
@@ -34,7 +36,7 @@ const SESSION_COLUMNS: usize = 4;
 /// The version since which entries say which version of a plan they made.
 const VERSION_INDEX: usize = 6;
 
-/// The version since which the plans that may wait for a person have a list.
+/// The version since which the plans that may wait for a person have a list, and searches a text.
 const WAITING_PLANS: usize = 17;
 
 pub(super) const VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
@@ -92,6 +94,7 @@ async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
         }
         if version == WAITING_PLANS {
             fill_waiting_plans(client).await?;
+            fill_search_texts(client).await?;
         }
     }
     let known = MIGRATIONS.len() as i32;

@@ -65,6 +65,7 @@ pub(super) struct WriterConnection {
     pub(super) delete_auto: FixedStatement,
     pub(super) set_waiting: FixedStatement,
     pub(super) delete_waiting: FixedStatement,
+    pub(super) set_texts: FixedStatement,
 }
 
 impl WriterConnection {
@@ -113,11 +114,12 @@ impl WriterConnection {
             new(include_str!("sql/forget_memory.sql")),
             new(include_str!("sql/restore_memory.sql")),
         )?;
-        let (set_auto, delete_auto, set_waiting, delete_waiting) = try_join!(
+        let (set_auto, delete_auto, set_waiting, delete_waiting, set_texts) = try_join!(
             new(include_str!("sql/set_auto.sql")),
             new(include_str!("sql/delete_auto.sql")),
             new(include_str!("sql/set_waiting.sql")),
             new(include_str!("sql/delete_waiting.sql")),
+            new(include_str!("sql/set_texts.sql")),
         )?;
         Ok(Self {
             client,
@@ -148,6 +150,7 @@ impl WriterConnection {
             delete_auto,
             set_waiting,
             delete_waiting,
+            set_texts,
         })
     }
 

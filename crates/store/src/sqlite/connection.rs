@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::TransactionError;
 use super::errors::{is_busy, translate};
 use super::executions::move_runs_out;
-use super::rows::{fill_session_columns, fill_versions};
+use super::rows::{fill_search_texts, fill_session_columns, fill_versions};
 use super::store_file::StoreFile;
 use super::waiting;
 
@@ -52,7 +52,8 @@ const MIGRATIONS: [Migration; 17] = [
     |connection| connection.execute_batch(include_str!("migrations/016.sql")),
     |connection| {
         connection.execute_batch(include_str!("migrations/017.sql"))?;
-        waiting::fill(connection)
+        waiting::fill(connection)?;
+        fill_search_texts(connection)
     },
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;

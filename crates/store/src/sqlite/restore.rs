@@ -5,7 +5,7 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{JournalSource, LedgerError, RunsRow};
 
 use super::executions::write_runs;
-use super::rows::session_id;
+use super::rows::{session_id, write_search_text};
 use super::submit::EntryRow;
 use super::writer::WriterState;
 use super::{TransactionError, auto, memory, waiting};
@@ -41,6 +41,7 @@ impl WriterState {
         for row in restored.memories() {
             memory::write(&self.connection, id, &row)?;
         }
+        write_search_text(&self.connection, id, &restored.session.search_text())?;
         let waiting = crate::waiting::waiting(&restored.snapshot);
         waiting::write(&self.connection, waiting.iter().map(|(plan, since)| (plan, Some(*since))))?;
         auto::write(&self.connection, id, RunsRow::of(&restored.session))?;

@@ -191,6 +191,9 @@ impl WriterState {
         for row in &applied.memories {
             memory::write(&self.connection, session_id, row)?;
         }
+        if let Some(text) = &applied.search_text {
+            rows::write_search_text(&self.connection, session_id, text)?;
+        }
         waiting::write(&self.connection, applied.waiting.iter().map(|(plan, since)| (plan, *since)))?;
         if let Some(row) = applied.auto {
             auto::write(&self.connection, session_id, row)?;

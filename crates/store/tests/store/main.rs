@@ -207,6 +207,7 @@ contract! {
         a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
         the_order_of_sessions_holds_over_thousands_of_entries,
+        sessions_are_found_by_their_words_the_most_recently_active_first,
         sessions_with_one_key_are_found_on_every_channel,
         the_journal_is_read_in_pages,
         a_session_is_replayed_to_each_of_its_entries,

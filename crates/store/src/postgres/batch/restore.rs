@@ -87,6 +87,7 @@ fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
         made: plans.cloned().collect(),
         memories: restored.memories().collect(),
         waiting: waiting(&restored.snapshot).into_iter().map(|(plan, since)| (plan, Some(since))).collect(),
+        search_text: Some(restored.session.search_text()),
         auto: Some(RunsRow::of(&restored.session)),
         last_active: Some(restored.last_active),
         ..BatchSession::new(&restored.identity)

@@ -40,6 +40,8 @@ pub(super) struct BatchSession {
     pub(super) memories: Vec<MemoryRowChange>,
     /// What is to be written of the list of plans that may wait for a person.
     pub(super) waiting: WaitingChanges,
+    /// What a search for sessions is to look through.
+    pub(super) search_text: Option<String>,
     /// What the row about schedules and runs is to say.
     pub(super) auto: Option<RunsRow>,
     /// Set once something is to be written.
@@ -63,6 +65,7 @@ impl BatchSession {
             made: BTreeSet::new(),
             memories: Vec::new(),
             waiting: WaitingChanges::new(),
+            search_text: None,
             auto: None,
             last_active: None,
         }
@@ -146,6 +149,9 @@ impl BatchSession {
         }
         self.memories.extend(applied.memories.iter().cloned());
         self.waiting.extend(applied.waiting.iter().map(|(plan, since)| (plan.clone(), *since)));
+        if applied.search_text.is_some() {
+            self.search_text.clone_from(&applied.search_text);
+        }
         self.auto = applied.auto.or(self.auto);
         self.last_active = Some(submission.context.at);
         Ok(id)

@@ -3,11 +3,11 @@
 use futures::join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
-use planwright_engine::ledger::{LedgerError, LedgerResult, is_working};
+use planwright_engine::ledger::{LedgerError, LedgerResult, is_working, text_for_row};
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
-use crate::encode::{self, SessionState};
+use crate::encode::SessionState;
 use crate::memory_rows::{MemoryRowChange, RowChange, item_to_text};
 use crate::plan_rows::{ExecutionRow, PlanRows};
 use crate::postgres::errors::DatabaseError;
@@ -31,6 +31,7 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         .collect();
     let leases = LeaseColumns::of(batch);
     let waiting = WaitingColumns::of(batch);
+    let texts = TextColumns::of(batch);
     let auto = AutoColumns::of(batch);
     let written = join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
@@ -44,6 +45,7 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
         connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
         connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
+        connection.execute(texts.session_id.len(), &connection.set_texts, [&texts.session_id, &texts.text]),
         connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
         connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
     );
@@ -234,6 +236,25 @@ impl<'a> ExecutionColumns<'a> {
     }
 }
 
+/// What a search for sessions looks through.
+#[derive(Default)]
+struct TextColumns {
+    session_id: Vec<i64>,
+    text: Vec<String>,
+}
+
+impl TextColumns {
+    fn of(batch: &Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for session in batch.sessions.values() {
+            let (Some(id), Some(text)) = (session.id, &session.search_text) else { continue };
+            columns.session_id.push(id);
+            columns.text.push(text_for_row(text));
+        }
+        columns
+    }
+}
+
 #[derive(Default)]
 struct WaitingColumns<'a> {
     plan: Vec<&'a str>,
@@ -296,7 +317,7 @@ impl<'a> PlanColumns<'a> {
         self.number.push(plan.number.into());
         self.status.push(plan.status.as_str());
         self.style.push(plan.style().as_str());
-        self.title.push(encode::title_for_row(&plan.display_title()));
+        self.title.push(text_for_row(&plan.display_title()));
         self.body.push(body);
         self.updated_at.push(plan.updated_at.as_microsecond());
     }

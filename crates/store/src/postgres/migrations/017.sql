@@ -16,3 +16,10 @@ CREATE TABLE IF NOT EXISTS waiting_plan (
     CONSTRAINT waiting_plan_pkey PRIMARY KEY (plan_id)
 );
 CREATE INDEX IF NOT EXISTS waiting_plan_changed ON waiting_plan (changed_at, plan_id);
+
+-- What a search for sessions looks through, in small letters. It is little beside the sessions, so all of it is read fast.
+CREATE TABLE IF NOT EXISTS session_text (
+    session_id bigint NOT NULL,
+    text       text   NOT NULL,
+    CONSTRAINT session_text_pkey PRIMARY KEY (session_id)
+);

@@ -22,3 +22,9 @@ CREATE TABLE waiting_plan (
     changed_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX waiting_plan_changed ON waiting_plan (changed_at, plan_id);
+
+-- What a search for sessions looks through, in small letters. It is little beside the sessions, so all of it is read fast.
+CREATE TABLE session_text (
+    session_id INTEGER PRIMARY KEY,
+    text       TEXT NOT NULL
+) STRICT;

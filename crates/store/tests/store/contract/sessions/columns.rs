@@ -90,6 +90,8 @@ const BOTH: &[Listed] = &[
     ("execution", "plan_id updated_at", ALL, Compared(Text)),
     ("execution", "steps", ALL, Compared(Number)),
     ("execution", "working", ALL, Compared(Flag)),
+    ("session_text", "session_id", ALL, Compared(Number)),
+    ("session_text", "text", ALL, Compared(Text)),
     ("waiting_plan", "plan_id", ALL, Compared(Text)),
     ("waiting_plan", "changed_at", ALL, Compared(Number)),
     ("execution", "pause", "pause IS NULL OR pause = '{}'", Compared(With("'{}'", "NULL"))),
