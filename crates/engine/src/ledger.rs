@@ -272,6 +272,9 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
     /// page before. A session that exists during the whole walk is returned exactly once.
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
 
+    /// The sessions for which the program of an agent was started, in the same order.
+    async fn sessions_with_agents(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
     /// The number of sessions, readable or not.
     async fn count_sessions(&self) -> LedgerResult<u64>;
 

@@ -25,7 +25,10 @@ pub(crate) async fn read<B: Sql>(
     let own_plans = format!("SELECT id FROM plan WHERE session_id = {SESSION_ID}");
     let statements = vec![
         own(format!("SELECT due_at, running, waits FROM auto_session WHERE session_id = {SESSION_ID}")),
-        own("SELECT turn_open, asks_person, planning FROM session WHERE conversation = ?1 AND channel = ?2".to_owned()),
+        own(
+            "SELECT turn_open, asks_person, planning, has_agents FROM session WHERE conversation = ?1 AND channel = ?2"
+                .to_owned(),
+        ),
         own(format!("SELECT text FROM session_text WHERE session_id = {SESSION_ID}")),
         own(format!("SELECT plan_id, changed_at FROM waiting_plan WHERE plan_id IN ({own_plans})")),
         own(format!("SELECT plan_id FROM execution WHERE working AND plan_id IN ({own_plans})")),
@@ -64,7 +67,8 @@ pub(crate) async fn read<B: Sql>(
 }
 
 fn session_flags(row: &Row) -> LedgerResult<SessionFlags> {
-    Ok(SessionFlags { turn_open: row.get(0)?, asks_person: row.get(1)?, planning: row.get(2)? })
+    let (turn_open, asks_person) = (row.get(0)?, row.get(1)?);
+    Ok(SessionFlags { turn_open, asks_person, planning: row.get(2)?, has_agents: row.get(3)? })
 }
 
 /// A number that is none, or below nothing, agrees with no journal.

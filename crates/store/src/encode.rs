@@ -31,6 +31,7 @@ pub(crate) struct SessionState {
     pub(crate) turn_open: bool,
     pub(crate) asks_person: bool,
     pub(crate) planning: bool,
+    pub(crate) has_agents: bool,
 }
 
 impl SessionState {
@@ -38,8 +39,8 @@ impl SessionState {
         let text = serde_json::to_string(session).map_err(|error| {
             LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity))
         })?;
-        let SessionFlags { turn_open, asks_person, planning } = SessionFlags::of(session);
-        Ok(Self { text, turn_open, asks_person, planning })
+        let SessionFlags { turn_open, asks_person, planning, has_agents } = SessionFlags::of(session);
+        Ok(Self { text, turn_open, asks_person, planning, has_agents })
     }
 
     /// What an earlier version of the program wrote, which had no such columns. `None` if it cannot be read: then nothing

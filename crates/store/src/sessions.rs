@@ -78,6 +78,10 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
         walk(&self.0, "true", after, limit).await
     }
 
+    async fn sessions_with_agents(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        walk(&self.0, "session.has_agents", after, limit).await
+    }
+
     async fn count_sessions(&self) -> LedgerResult<u64> {
         count(&self.0, sql!("SELECT count(*) FROM session")).await
     }

@@ -113,6 +113,7 @@ forwarding_ledger! {
         async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
         async fn sessions_with_words(words: &[String], after: Option<u64>, limit: u32) -> Option<Page<StoredSession>>;
         async fn walk_sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn sessions_with_agents(after: Option<u64>, limit: u32) -> Page<StoredSession>;
         async fn count_sessions() -> u64;
         async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
         async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;

@@ -52,6 +52,8 @@ pub struct SessionFlags {
     /// Whether the open turn asks a person.
     pub asks_person: bool,
     pub planning: bool,
+    /// Whether the program of an agent was ever started for it.
+    pub has_agents: bool,
 }
 
 impl SessionFlags {
@@ -60,6 +62,7 @@ impl SessionFlags {
             turn_open: session.turn.is_some(),
             asks_person: session.waiting_ask().is_some(),
             planning: session.plan_mode.enabled,
+            has_agents: !session.clients.is_empty(),
         }
     }
 }

@@ -104,8 +104,8 @@ pub(super) async fn fill_waiting_plans(client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// Earlier versions had no text that a search looks through. A state that cannot be read has none.
-pub(super) async fn fill_search_texts(client: &Client) -> Result<(), Error> {
+/// Earlier versions had no text that a search looks through, and did not mark the sessions of agents. What cannot be read has neither.
+pub(super) async fn fill_from_states(client: &Client) -> Result<(), Error> {
     let find = "SELECT id, state FROM session WHERE id > $1 ORDER BY id LIMIT $2";
     let mut after = i64::MIN;
     loop {
@@ -117,6 +117,10 @@ pub(super) async fn fill_search_texts(client: &Client) -> Result<(), Error> {
             let Ok(session) = encode::session_from_text(String::new, row.try_get(1)?) else { continue };
             ids.push(row.try_get(0)?);
             texts.push(text_for_row(&session.search_text()));
+            if !session.clients.is_empty() {
+                execute(client, "UPDATE session SET has_agents = true WHERE id = $1", &[&row.try_get::<_, i64>(0)?])
+                    .await?;
+            }
         }
         execute(client, include_str!("sql/set_texts.sql"), &[&ids, &texts]).await?;
     }

@@ -4,7 +4,7 @@ use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error, Row};
 
 use super::data_migrations::{
-    fill_search_texts, fill_session_columns, fill_versions, fill_waiting_plans, move_runs_out,
+    fill_from_states, fill_session_columns, fill_versions, fill_waiting_plans, move_runs_out,
 };
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
@@ -94,7 +94,7 @@ async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
         }
         if version == WAITING_PLANS {
             fill_waiting_plans(client).await?;
-            fill_search_texts(client).await?;
+            fill_from_states(client).await?;
         }
     }
     let known = MIGRATIONS.len() as i32;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::TransactionError;
 use super::errors::{is_busy, translate};
 use super::executions::move_runs_out;
-use super::rows::{fill_search_texts, fill_session_columns, fill_versions};
+use super::rows::{fill_from_states, fill_session_columns, fill_versions};
 use super::store_file::StoreFile;
 use super::waiting;
 
@@ -53,7 +53,7 @@ const MIGRATIONS: [Migration; 17] = [
     |connection| {
         connection.execute_batch(include_str!("migrations/017.sql"))?;
         waiting::fill(connection)?;
-        fill_search_texts(connection)
+        fill_from_states(connection)
     },
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;

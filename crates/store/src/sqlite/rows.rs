@@ -254,17 +254,21 @@ pub(super) fn entries_of_request(
     Ok(run(connection, &sql!(sql, session_id, first))?.iter().map(read_entry).collect::<LedgerResult<_>>()?)
 }
 
-/// Earlier versions had no text that a search looks through. A state that cannot be read has none.
-pub(super) fn fill_search_texts(connection: &Connection) -> rusqlite::Result<()> {
+/// Earlier versions had no text that a search looks through, and did not mark the sessions of agents. What cannot be read has neither.
+pub(super) fn fill_from_states(connection: &Connection) -> rusqlite::Result<()> {
     let ids = connection
         .prepare("SELECT id FROM session ORDER BY id")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
     let mut find = connection.prepare("SELECT state FROM session WHERE id = ?1")?;
+    let mut mark = connection.prepare("UPDATE session SET has_agents = 1 WHERE id = ?1")?;
     for id in ids {
         let text = find.query_row([id], |row| Ok(text(row, 0)))?;
         if let Ok(session) = encode::session_from_text(String::new, &text) {
             write_search_text(connection, id, &session.search_text())?;
+            if !session.clients.is_empty() {
+                mark.execute([id])?;
+            }
         }
     }
     Ok(())

@@ -30,8 +30,14 @@ const GROWING: [&str; 9] =
     ["session", "journal", "plan", "execution", "step_run", "waiting_plan", "auto_session", "lease", "pointer"];
 
 /// Indexes that have the rows of what goes on now and no others.
-const SMALL: [&str; 5] =
-    ["session_turn_open", "session_asks_person", "execution_working", "auto_session_running", "auto_session_waits"];
+const SMALL: [&str; 6] = [
+    "session_turn_open",
+    "session_asks_person",
+    "session_has_agents",
+    "execution_working",
+    "auto_session_running",
+    "auto_session_waits",
+];
 
 fn steps(connection: &Connection, text: &str) -> Vec<String> {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
@@ -67,8 +73,10 @@ async fn lists_over_all_sessions_read_what_they_show() {
     ledger.sessions(None, 64).await.unwrap();
     ledger.plans_anywhere(&ended, None, 64).await.unwrap();
     ledger.plans_anywhere(&[PlanStatus::Ready], None, 64).await.unwrap();
+    // What a person's decision is compared with.
+    ledger.sessions_with_agents(None, 256).await.unwrap();
     let statements = recorded();
-    assert_eq!(statements.len(), 8 + ended.len(), "{statements:#?}");
+    assert_eq!(statements.len(), 9 + ended.len(), "{statements:#?}");
     let connection = connection::open(&file).unwrap();
     for text in &statements {
         let steps = steps(&connection, text);

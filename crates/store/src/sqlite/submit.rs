@@ -224,9 +224,11 @@ impl WriterState {
         match (id, state) {
             (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
-                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6
+                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6,
+                               has_agents = ?7
                            WHERE id = ?1";
-                let values = params![id, state.text, state.turn_open, state.planning, seq, state.asks_person];
+                let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
+                let values = params![id, text, turn_open, planning, seq, asks_person, has_agents];
                 self.connection.prepare_cached(sql)?.execute(values)?;
                 Ok(id)
             }
@@ -236,7 +238,8 @@ impl WriterState {
             (None, Some(state)) => {
                 // A number that rows of a lost session still carry is not given out again.
                 let sql =
-                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq, asks_person)
+                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq, asks_person,
+                               has_agents)
                                VALUES (1 + max(
                                coalesce((SELECT max(id) FROM session), 0),
                                coalesce((SELECT max(session_id) FROM journal), 0),
@@ -244,10 +247,11 @@ impl WriterState {
                                coalesce((SELECT max(session_id) FROM lease), 0),
                                coalesce((SELECT max(session_id) FROM memory_scope), 0),
                                coalesce((SELECT max(session_id) FROM auto_session), 0),
-                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7,
+                               ?8)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
-                let SessionState { text, turn_open, planning, asks_person } = state;
-                let values = params![channel, conversation, text, turn_open, planning, seq, asks_person];
+                let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
+                let values = params![channel, conversation, text, turn_open, planning, seq, asks_person, has_agents];
                 Ok(self.connection.prepare_cached(sql)?.insert(values)?)
             }
         }

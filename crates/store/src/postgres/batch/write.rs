@@ -149,6 +149,7 @@ struct SessionColumns<'a> {
     turn_open: Vec<bool>,
     planning: Vec<bool>,
     asks_person: Vec<bool>,
+    has_agents: Vec<bool>,
 }
 
 impl<'a> SessionColumns<'a> {
@@ -168,13 +169,14 @@ impl<'a> SessionColumns<'a> {
             columns.turn_open.push(state.turn_open);
             columns.planning.push(state.planning);
             columns.asks_person.push(state.asks_person);
+            columns.has_agents.push(state.has_agents);
         }
         Ok(columns)
     }
 
-    fn parameters(&self) -> [&dyn Parameter; 8] {
-        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person } = self;
-        [id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person]
+    fn parameters(&self) -> [&dyn Parameter; 9] {
+        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person, has_agents } = self;
+        [id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person, has_agents]
     }
 }
 

@@ -23,3 +23,7 @@ CREATE TABLE IF NOT EXISTS session_text (
     text       text   NOT NULL,
     CONSTRAINT session_text_pkey PRIMARY KEY (session_id)
 );
+
+-- Whether the program of an agent was ever started for the session. A person's decision is compared with these programs.
+ALTER TABLE session ADD COLUMN IF NOT EXISTS has_agents boolean NOT NULL DEFAULT false;
+CREATE INDEX IF NOT EXISTS session_has_agents ON session (id) WHERE has_agents;

@@ -28,3 +28,7 @@ CREATE TABLE session_text (
     session_id INTEGER PRIMARY KEY,
     text       TEXT NOT NULL
 ) STRICT;
+
+-- Whether the program of an agent was ever started for the session. A person's decision is compared with these programs.
+ALTER TABLE session ADD COLUMN has_agents INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX session_has_agents ON session (id) WHERE has_agents;

@@ -57,7 +57,7 @@ const RECEIVED: &str = "an update of a chat service on its way; a command of it 
 const BOTH: &[Listed] = &[
     ("session", "id", ALL, Compared(Number)),
     ("session", "channel conversation state", ALL, Compared(Text)),
-    ("session", "turn_open asks_person planning", ALL, Compared(Flag)),
+    ("session", "turn_open asks_person planning has_agents", ALL, Compared(Flag)),
     ("journal", "session_id seq", ALL, Compared(Number)),
     ("journal", "plan_id", "plan_id IS NOT NULL AND plan_id <> 'x'", Compared(Text)),
     ("journal", "plan_id", "plan_id IS NULL OR plan_id = 'x'", Compared(With("'x'", "NULL"))),
