@@ -227,14 +227,8 @@ impl WriterState {
                 let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6
                            WHERE id = ?1";
                 let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
-                self.connection.prepare_cached(sql)?.execute(params![
-                    id,
-                    text,
-                    turn_open,
-                    planning,
-                    seq,
-                    asks_person
-                ])?;
+                let values = params![id, text, turn_open, planning, seq, asks_person];
+                self.connection.prepare_cached(sql)?.execute(values)?;
                 // It rarely changes, and to set it again would write its index anew.
                 let sql = "UPDATE session SET has_agents = ?2 WHERE id = ?1 AND has_agents <> ?2";
                 self.connection.prepare_cached(sql)?.execute(params![id, has_agents])?;
