@@ -165,10 +165,8 @@ impl Story {
     }
 
     fn carry_out(&mut self, command: Command) -> anyhow::Result<()> {
-        let by = match command {
-            Command::Draft(_) => Actor::agent("planner", "bench"),
-            _ => Actor::person("ada", "bench"),
-        };
+        let is_drafted = matches!(command, Command::Draft(_));
+        let by = if is_drafted { Actor::agent("planner", "bench") } else { Actor::person("ada", "bench") };
         let context = CommandContext { at: self.at, by, request: self.next_request()? };
         for event in planwright_core::decide(&self.snapshot, &command, &context, &self.policy)? {
             let entry = self.head.seal(&self.session, &context, &event)?;

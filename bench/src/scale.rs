@@ -118,8 +118,8 @@ async fn measure_server(program: &Path, place: &Place, present: u64, take_over: 
         ("afterwards, MiB", Other),
     ];
     let mut wire = Wire::connect(&server).await?;
-    let lists = [
-        ("sessions ms", &["/api/sessions?limit=64"][..]),
+    let lists: [(&str, &[&str]); 5] = [
+        ("sessions ms", &["/api/sessions?limit=64"]),
         ("inbox ms", &["/api/inbox"]),
         ("search ms", &["/api/sessions?q=importer%20Jelgava"]),
         ("no hit ms", &["/api/sessions?q=zeppelin"]),

@@ -159,7 +159,8 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
         let statement = format!(
             "SELECT {columns}, lease.owner, lease.fence, lease.expires_at > {ended}
              FROM {tables} LEFT JOIN lease ON lease.session_id = session.id
-             WHERE NOT session.asks_person AND session.id IN ({BUSY_SESSIONS}) AND session.id > ?1 AND (lease.expires_at IS NULL OR lease.expires_at <= {now})
+             WHERE NOT session.asks_person AND session.id IN ({BUSY_SESSIONS}) AND session.id > ?1
+                 AND (lease.expires_at IS NULL OR lease.expires_at <= {now})
              ORDER BY session.id LIMIT ?2"
         );
         let rows = self.0.query(sql!(statement, paging::walked_from(after), limit)).await?;

@@ -33,23 +33,32 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
     let waiting = WaitingColumns::of(batch);
     let texts = TextColumns::of(batch);
     let auto = AutoColumns::of(batch);
-    let written = join!(
-        connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
-        connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
-        connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
-        connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
-        connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
-        connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
-        connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
-        connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
-        connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
-        connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
-        connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
-        connection.execute(texts.session_id.len(), &connection.set_texts, [&texts.session_id, &texts.text]),
-        connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
-        connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
-    );
-    let [_, _, plans, _, _, _, rows, ..] = in_order(written.into())?;
+    // All of them are sent before the first is answered.
+    let own_rows = async {
+        join!(
+            connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
+            connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
+            connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
+            connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
+            connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
+            connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
+            connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
+            connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
+            connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
+        )
+    };
+    let listed_rows = async {
+        join!(
+            connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
+            connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
+            connection.execute(texts.session_id.len(), &connection.set_texts, [&texts.session_id, &texts.text]),
+            connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
+            connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
+        )
+    };
+    let (written, listed) = join!(own_rows, listed_rows);
+    let [_, _, plans, _, _, _, rows, _, _] = in_order(written.into())?;
+    in_order(listed.into())?;
     if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
         return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
     }
