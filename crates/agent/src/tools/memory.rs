@@ -41,13 +41,12 @@ struct SaveArguments {
     /// Other words that it is found by.
     #[serde(default)]
     tags: Vec<String>,
-    /// Who said it, if it was learnt elsewhere.
+    /// Who said it elsewhere.
     #[serde(default)]
     author: Option<String>,
-    /// When it was said there: `2026-05-07` or `2026-05-07T13:56:00Z`.
+    // The names of these two say enough: each word here is sent with every request of a model.
     #[serde(default)]
     at: Option<String>,
-    /// What it was said in or about; its words lead to the item.
     #[serde(default)]
     context: Option<String>,
     /// The id of an offer to accept; `content` is then not read.
