@@ -249,7 +249,7 @@ impl Verifier {
         let copies: Vec<_> = copies.map(|(id, _)| id.clone()).collect();
         let rows = self.ledger.derived_rows(&replayed.identity, &copies).await?;
         let known = |what: &String| rows.damaged.iter().any(|row| what.starts_with(&row.what));
-        let lists = plans_agree.then(|| rows.wrong_lists(replayed)).unwrap_or_default();
+        let lists = if plans_agree { rows.wrong_lists(replayed) } else { Vec::new() };
         let wrong = rows.disagreements(replayed).into_iter().filter(|what| !known(what)).chain(lists).map(disagreement);
         Ok(rows.damaged.iter().cloned().chain(wrong).collect())
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use planwright_core::ids::PlanId;
+use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult, waiting_since};
@@ -20,15 +21,15 @@ pub(crate) type WaitingChanges = BTreeMap<PlanId, Option<i64>>;
 
 pub(crate) fn waiting(snapshot: &Snapshot) -> WaitingSince {
     let Some(session) = snapshot.session.as_deref() else { return WaitingSince::new() };
-    let since = |(id, plan): (&PlanId, _)| Some((id.clone(), waiting_since(session, plan)?));
-    snapshot.plans.iter().filter_map(|(id, plan)| since((id, plan.as_ref()))).collect()
+    let since = |id: &PlanId, plan: &Plan| Some((id.clone(), waiting_since(session, plan)?));
+    snapshot.plans.iter().filter_map(|(id, plan)| since(id, plan)).collect()
 }
 
 /// What a command changed in the list.
 pub(crate) fn changes(before: &WaitingSince, snapshot: &Snapshot) -> WaitingChanges {
     let after = waiting(snapshot);
     let gone = before.keys().filter(|id| !after.contains_key(*id)).map(|id| (id.clone(), None));
-    let new = after.iter().filter(|(id, since)| before.get(*id) != Some(since));
+    let new = after.iter().filter(|(id, since)| before.get(*id) != Some(*since));
     gone.chain(new.map(|(id, since)| (id.clone(), Some(*since)))).collect()
 }
 
