@@ -130,6 +130,10 @@ impl Sessions {
         if query_words.is_empty() {
             return self.list(after, limit).await;
         }
+        if let Some(found) = self.submitter.ledger().sessions_with_words(&query_words, after, limit).await? {
+            return Ok(found);
+        }
+        // So many sessions have the words that those of the first pages are found by reading these pages.
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: after };
         for _ in 0..MAX_PAGES {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
@@ -203,8 +207,6 @@ impl Sessions {
 }
 
 fn has_words(session: &Session, query_words: &[String]) -> bool {
-    let parts = [session.title.as_deref(), session.topic.as_deref()];
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &session.identity.to_string();
-    let text = text.to_lowercase();
+    let text = session.search_text();
     query_words.iter().all(|word| text.contains(word))
 }

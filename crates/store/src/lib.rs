@@ -9,6 +9,7 @@
 //!   clients may send twice, which is part of `leases`
 //! - `apply_command`: what is done with a command, once the session is loaded
 //! - `plan_rows`, `memory_rows`, `derived_rows`, `vectors`, `encode`: plans, memories and the rest as they are stored
+//! - `waiting`: the list of plans that may wait for a person
 //! - `leasing`: which process may write to a session
 //! - `paging`, `overview`: pages of lists in the order of time, and plans over all sessions
 //! - `restore`: a session from its journal
@@ -48,6 +49,7 @@ mod transport;
 mod vectors;
 mod version_backfill;
 mod version_lookup;
+mod waiting;
 mod write_health;
 
 use std::sync::Arc;

@@ -108,7 +108,7 @@ promises! {
     }
     plans_anywhere {
         plans_anywhere_are_paged,
-        plans_that_failed_are_in_hand_while_their_session_works_on_them,
+        a_plan_is_listed_while_it_may_wait_for_a_person,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
     }
     unfinished {
@@ -206,6 +206,8 @@ contract! {
         sessions_are_paged_the_most_recently_active_first,
         a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
+        the_order_of_sessions_holds_over_thousands_of_entries,
+        sessions_are_found_by_their_words_the_most_recently_active_first,
         sessions_with_one_key_are_found_on_every_channel,
         the_journal_is_read_in_pages,
         a_session_is_replayed_to_each_of_its_entries,
@@ -295,7 +297,8 @@ contract! {
     plans_anywhere {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
-        plans_that_failed_are_in_hand_while_their_session_works_on_them,
+        a_plan_is_listed_while_it_may_wait_for_a_person,
+        a_waiting_plan_that_is_gone_is_named,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
     }
