@@ -68,6 +68,7 @@ impl Leases {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
+        self.agent.engine().check_project_is_here(session).await?;
         let mut wait = LEASE_WAIT;
         loop {
             if self.agent.shutdown.is_requested() {
@@ -94,6 +95,7 @@ impl Leases {
         if self.agent.shutdown.is_requested() {
             return Ok(None);
         }
+        self.agent.engine().check_project_is_here(context.session()).await?;
         let asked = Instant::now();
         let committed = self.try_take(request, context.session(), by, command).await?;
         Ok(committed.map(|committed| self.taken(committed, command, asked, context)))

@@ -130,6 +130,11 @@ impl Takeover {
 
 async fn resume_session(agent: &Agent, left: &Unfinished) -> LedgerResult<()> {
     let session = &left.session;
+    if let Err(error) = agent.engine().check_project_is_here(session).await {
+        // A server that has the folder takes it up at once; this one looks again in a while.
+        tracing::info!(session_identity = %session, event = "waits_for_project", %error);
+        return Err(error);
+    }
     let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
     let outcome = resume_work(agent, session).await;
     match &outcome {

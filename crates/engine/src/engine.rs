@@ -19,6 +19,7 @@ use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::memories::{Embeddings, Memories};
 use crate::model::EmbeddingModel;
 use crate::plans::Plans;
+use crate::project_places::ProjectPlaces;
 use crate::push::PushSubscriptions;
 use crate::reviews::Reviews;
 use crate::session_files::{PlanFiles, SessionFiles};
@@ -34,12 +35,13 @@ pub struct Engine {
     submitter: Submitter,
     workbook_location: WorkbookLocation,
     embeddings: Option<Arc<Embeddings>>,
+    project_places: Option<ProjectPlaces>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (workbook_location, embeddings) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings }
+        let (workbook_location, embeddings, project_places) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings, project_places }
     }
 
     /// Sets another source of time and ids.
@@ -60,6 +62,19 @@ impl Engine {
     /// Writes plans as files of the project they are made in.
     pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
         Self { submitter: self.submitter.with_plan_files(files), ..self }
+    }
+
+    /// Compares where the project folders of sessions are with where this process is.
+    pub fn with_project_places(self, places: ProjectPlaces) -> Self {
+        Self { project_places: Some(places), ..self }
+    }
+
+    /// Fails if the session works in a project folder that is on other machines.
+    pub async fn check_project_is_here(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        match &self.project_places {
+            Some(places) => places.check(session).await,
+            None => Ok(()),
+        }
     }
 
     /// Finds memories by their meaning as well.
@@ -87,7 +102,7 @@ impl Engine {
     }
 
     pub fn sessions(&self) -> Sessions {
-        Sessions::new(self.submitter.clone())
+        Sessions::new(self.submitter.clone(), self.project_places.clone())
     }
 
     pub fn plans(&self) -> Plans {

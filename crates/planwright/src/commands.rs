@@ -27,6 +27,7 @@ pub(crate) mod project;
 mod restore;
 mod serve;
 mod sessions;
+mod shared_files;
 mod telegram;
 mod token;
 mod verify;

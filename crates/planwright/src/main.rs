@@ -10,6 +10,7 @@
 //! - [`commands`]: one module per command
 //! - [`demo`]: what an agent tries and what Planwright answers, on a temporary store
 //! - [`external_editor`]: the person's editor
+//! - [`file_sharing`]: where servers share the files of sessions
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
@@ -37,6 +38,7 @@ mod context;
 mod demo;
 mod external_editor;
 mod failure;
+mod file_sharing;
 mod file_system;
 mod invocation;
 mod logging;

@@ -7,7 +7,7 @@ use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out}
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
-const MIGRATIONS: [&str; 16] = [
+const MIGRATIONS: [&str; 17] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
@@ -24,6 +24,7 @@ const MIGRATIONS: [&str; 16] = [
     include_str!("migrations/014.sql"),
     include_str!("migrations/015.sql"),
     include_str!("migrations/016.sql"),
+    include_str!("migrations/017.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;

@@ -23,7 +23,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 16] = [
+const MIGRATIONS: [Migration; 17] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -49,6 +49,7 @@ const MIGRATIONS: [Migration; 16] = [
     |connection| connection.execute_batch(include_str!("migrations/014.sql")),
     |connection| connection.execute_batch(include_str!("migrations/015.sql")),
     |connection| connection.execute_batch(include_str!("migrations/016.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/017.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 
