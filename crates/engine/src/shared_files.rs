@@ -60,15 +60,6 @@ impl SharedFile {
 /// What a folder has, by path with `/` between names.
 pub type SharedItems = BTreeMap<String, SharedItem>;
 
-/// The bytes of all files.
-pub fn total_bytes(items: &SharedItems) -> u64 {
-    let bytes = items.values().map(|item| match item {
-        SharedItem::File(file) => file.bytes,
-        SharedItem::Folder | SharedItem::Link { .. } => 0,
-    });
-    bytes.fold(0, u64::saturating_add)
-}
-
 /// The pieces of all files.
 pub fn pieces_of(items: &SharedItems) -> impl Iterator<Item = &ContentHash> {
     items.values().flat_map(|item| match item {

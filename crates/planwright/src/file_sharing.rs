@@ -27,7 +27,10 @@ pub(crate) fn sharing(place: &FilePlace, store: OpenedStore) -> Result<Option<Ar
         FilePlace::Local => return Ok(None),
         FilePlace::Database => store.pieces,
         FilePlace::Folder(folder) => Arc::new(ObjectBlobs::in_folder(folder)?),
-        FilePlace::S3(url) => Arc::new(ObjectBlobs::in_s3(url)?),
+        FilePlace::S3(url) => Arc::new(ObjectBlobs::in_s3(
+            url,
+            std::env::vars_os().filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())),
+        )?),
     };
     Ok(Some(Arc::new(FileSharing::new(store.folders, blobs))))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
@@ -22,8 +22,6 @@ use planwright_engine::shared_files::{BlobStore, StoredBlob};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request that failed is tried again.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
-/// Requests at a time that remove pieces.
-const REMOVALS: usize = 16;
 
 /// An object storage.
 #[derive(Debug)]
@@ -43,23 +41,31 @@ impl ObjectBlobs {
         Ok(Self { objects: Box::new(objects.with_fsync(true)), place })
     }
 
-    /// `s3://BUCKET/PREFIX`, with the key and the region from the usual variables (`AWS_ACCESS_KEY_ID`, `AWS_REGION`,
-    /// `AWS_ENDPOINT_URL` …).
-    pub fn in_s3(url: &str) -> Result<Self, Refusal> {
-        let invalid = |reason: &dyn std::fmt::Display| Refusal::invalid(format!("{url} cannot be used: {reason}."));
-        let rest =
-            url.strip_prefix("s3://").ok_or_else(|| invalid(&"it is no address of S3, like s3://BUCKET/PREFIX"))?;
+    /// `s3://BUCKET/PREFIX`, with the key, the region and the endpoint from the usual variables (`AWS_ACCESS_KEY_ID`,
+    /// `AWS_REGION`, `AWS_ENDPOINT_URL` …). Variables of others are left alone.
+    pub fn in_s3(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, Refusal> {
+        let invalid =
+            |reason: &dyn std::fmt::Display| Refusal::invalid(format!("{url} cannot be used for files: {reason}."));
+        let rest = url.strip_prefix("s3://").ok_or_else(|| invalid(&"it is no address like s3://BUCKET/PREFIX"))?;
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() {
-            return Err(invalid(&"it names no bucket, like s3://BUCKET/PREFIX"));
+            return Err(invalid(&"it names no bucket"));
         }
         let prefix = Path::parse(prefix.trim_matches('/')).map_err(|error| invalid(&error))?;
-        let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+        let (mut builder, mut is_plain) = (AmazonS3Builder::new(), false);
+        for (name, value) in variables {
+            let key = name.starts_with("AWS_").then(|| name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>().ok());
+            if let Some(key) = key.flatten() {
+                is_plain |= name.contains("ENDPOINT") && value.starts_with("http://");
+                builder = builder.with_config(key, value);
+            }
+        }
         let retry = RetryConfig { retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
-        let is_plain = std::env::var("AWS_ENDPOINT_URL").is_ok_and(|endpoint| endpoint.starts_with("http://"));
         let client = ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_allow_http(is_plain);
-        let bucket = builder.with_retry(retry).with_client_options(client).build().map_err(|error| invalid(&error))?;
-        Ok(Self { objects: Box::new(PrefixStore::new(bucket, prefix)), place: url.to_owned() })
+        let builder = builder.with_bucket_name(bucket).with_retry(retry).with_client_options(client);
+        // Not every storage removes several objects with one request.
+        let objects = builder.with_disable_bulk_delete(true).build().map_err(|error| invalid(&error))?;
+        Ok(Self { objects: Box::new(PrefixStore::new(objects, prefix)), place: url.to_owned() })
     }
 
     fn failed(&self, error: &Error) -> LedgerError {
@@ -113,14 +119,15 @@ impl BlobStore for ObjectBlobs {
     }
 
     async fn remove(&self, session: &SessionIdentity, pieces: &[ContentHash]) -> LedgerResult<()> {
-        let paths: Vec<_> = pieces.iter().map(|hash| piece(session, hash)).collect();
-        let removals = stream::iter(paths).map(|path| async move {
-            match self.objects.delete(&path).await {
-                Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-                Err(error) => Err(self.failed(&error)),
+        let paths: Vec<_> = pieces.iter().map(|hash| Ok(piece(session, hash))).collect();
+        let mut removals = self.objects.delete_stream(stream::iter(paths).boxed());
+        while let Some(removed) = removals.next().await {
+            match removed {
+                Ok(_) | Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(self.failed(&error)),
             }
-        });
-        removals.buffer_unordered(REMOVALS).try_collect().await
+        }
+        Ok(())
     }
 
     async fn sessions(&self) -> LedgerResult<Vec<SessionIdentity>> {

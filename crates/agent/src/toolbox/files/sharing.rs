@@ -28,9 +28,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::ContentHash;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::shared_files::merge::{self, ChangedBy};
-use planwright_engine::shared_files::{
-    BlobStore, FolderIndex, FolderVersion, SharedFolder, pieces_of, read_piece, total_bytes,
-};
+use planwright_engine::shared_files::{BlobStore, FolderIndex, FolderVersion, SharedFolder, pieces_of, read_piece};
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -216,6 +214,14 @@ impl SharedCopy<'_> {
             if lease.is_some_and(|lease| lease != state.version.lease) {
                 return Ok(());
             }
+            let bytes = scan::bytes(&self.own).map_err(|error| failed(&error))?;
+            if bytes > most {
+                return Err(Refusal::limit(format!(
+                    "The session's folder has {bytes} bytes, and servers share at most {most}. What changed in it is on this \
+                     server only; remove what is not needed."
+                ))
+                .into());
+            }
             let scan = self.scan(&state, &mut self.uploads(&state))?;
             if scan.items == state.items {
                 if scan.seen != state.seen {
@@ -223,14 +229,6 @@ impl SharedCopy<'_> {
                     self.save(&state)?;
                 }
                 return Ok(());
-            }
-            let bytes = total_bytes(&scan.items);
-            if bytes > most {
-                return Err(Refusal::limit(format!(
-                    "The session's folder has {bytes} bytes, and servers share at most {most}. What changed in it is on this \
-                     server only; remove what is not needed."
-                ))
-                .into());
             }
             let lease = state.version.lease.clone();
             if self.store(state, scan, &lease)? {

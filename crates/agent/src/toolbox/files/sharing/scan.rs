@@ -55,6 +55,33 @@ pub(super) fn scan(own: &Dir, state: &CopyState, pieces: &mut PieceSink<'_>) -> 
     Ok(found)
 }
 
+/// The bytes of all files, without reading them.
+pub(super) fn bytes(own: &Dir) -> io::Result<u64> {
+    let mut total = 0;
+    let mut folders = Vec::new();
+    for name in SHARED {
+        match own.open_dir_nofollow(name) {
+            Ok(folder) => folders.push(folder),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in folder.entries()? {
+            let entry = entry?;
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => folders.push(folder.open_dir_nofollow(entry.file_name())?),
+                Ok(metadata) if metadata.is_file() => total += metadata.len(),
+                Ok(_) => {}
+                // It went away while it was looked at.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(total)
+}
+
 struct Walker<'a, 'b> {
     state: &'a CopyState,
     pieces: &'a mut PieceSink<'b>,
