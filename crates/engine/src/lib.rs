@@ -17,6 +17,7 @@
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
 //! - [`project_places`]: which machine has the project folder of a session
+//! - [`server_beats`]: the port to the heartbeats of servers
 //! - [`shared_files`]: the ports by which servers that share no disk share the files of sessions
 //! - [`upstream`]: the port to upstream MCP servers, and what people accepted of their tools
 //! - [`line_writer`]: messages to another program, one per line
@@ -53,6 +54,7 @@ pub mod process;
 pub mod project_places;
 pub mod push;
 pub mod reviews;
+pub mod server_beats;
 pub mod session_files;
 mod session_policies;
 pub mod sessions;

@@ -26,6 +26,7 @@ use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{ApprovalStore, Ledger, LedgerError, StoredSession};
 use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
+use planwright_engine::server_beats::ServerBeats;
 use planwright_engine::upstream::UpstreamServers as _;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_notify::NotifyOptions;
@@ -34,12 +35,12 @@ use planwright_store::Location;
 use planwright_surfaces::mcp::PlanStart;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_telegram::TelegramOptions;
-use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
+use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
+use crate::asking_server::AskingServer;
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
-use crate::config::guarded::access_entry;
 use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::file_sharing::{project_places, shared, sharing};
@@ -78,6 +79,8 @@ pub(crate) struct Context {
     pub(crate) permissions: Arc<PermissionFile>,
     /// Where servers share the files of sessions. `None` where each has its own.
     pub(crate) sharing: Option<Arc<FileSharing>>,
+    /// The heartbeats of servers. `None` where all processes of the store are on one machine.
+    beats: Option<Arc<dyn ServerBeats>>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
     /// The address of the dashboard, without a slash at the end.
@@ -86,23 +89,6 @@ pub(crate) struct Context {
     pub(crate) served: Served,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
-}
-
-/// A server whose settings ask for more to reach than a person has allowed.
-#[derive(Debug)]
-pub(crate) struct AskingServer {
-    pub(crate) name: ServerName,
-    /// For people, such as `to use the network`.
-    pub(crate) asks: String,
-    /// How the store keeps a person's word about exactly this.
-    pub(crate) entry: String,
-}
-
-impl AskingServer {
-    fn of(server: &UpstreamServerOptions) -> Option<Self> {
-        let (asks, entry) = (server.not_allowed()?, access_entry(server)?);
-        Some(Self { name: server.name.clone(), asks, entry })
-    }
 }
 
 /// The settings in force of a server and of `planwright mcp`.
@@ -225,6 +211,7 @@ impl Context {
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
         let project_places = project_places(&settings, &store);
+        let beats = matches!(settings.location, Location::Postgres(_)).then(|| store.beats.clone());
         let sharing = sharing(&settings.file_place, store)?;
         let files = shared(FileTools::new(settings.data.join("users"), FileLimits::default()), sharing.as_ref());
         let folders =
@@ -261,6 +248,7 @@ impl Context {
             invocation: Invocation::new(global),
             permissions: Arc::new(rules),
             sharing,
+            beats,
             data: settings.data,
             model: settings.model,
             chat_alert: settings.chat_alert,
@@ -287,6 +275,7 @@ impl Context {
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.beats = self.beats.clone();
         options.models = models.map(|models| Arc::new(models) as Arc<dyn ModelCatalog>);
         options.own_program = processes::own_program;
         options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;

@@ -11,6 +11,7 @@
 //! - `plan_rows`, `memory_rows`, `derived_rows`, `vectors`, `encode`: plans, memories and the rest as they are stored
 //! - `leasing`: which process may write to a session
 //! - `paging`, `overview`: pages of lists in the order of time, and plans over all sessions
+//! - `server_beats`: the heartbeats of servers
 //! - `project_places`: which machine has the project folder of a session
 //! - `shared_files`, `object_blobs`: the files that servers share, in the database, and in a folder or an S3-compatible storage
 //! - `restore`: a session from its journal
@@ -45,6 +46,7 @@ mod plans;
 mod postgres;
 mod project_places;
 mod restore;
+mod server_beats;
 mod sessions;
 mod shared_files;
 mod sql;
@@ -59,6 +61,7 @@ use std::sync::Arc;
 
 use planwright_engine::ledger::{Ledger, LedgerResult};
 use planwright_engine::project_places::ProjectPlaceStore;
+use planwright_engine::server_beats::ServerBeats;
 use planwright_engine::shared_files::{BlobStore, FolderIndex};
 
 pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
@@ -75,12 +78,19 @@ pub struct OpenedStore {
     /// The pieces of files that are kept in the database.
     pub pieces: Arc<dyn BlobStore>,
     pub project_places: Arc<dyn ProjectPlaceStore>,
+    pub beats: Arc<dyn ServerBeats>,
 }
 
 impl OpenedStore {
-    fn of<T: Ledger + FolderIndex + BlobStore + ProjectPlaceStore>(store: T) -> Self {
+    fn of<T: Ledger + FolderIndex + BlobStore + ProjectPlaceStore + ServerBeats>(store: T) -> Self {
         let store = Arc::new(store);
-        Self { ledger: store.clone(), folders: store.clone(), pieces: store.clone(), project_places: store }
+        Self {
+            ledger: store.clone(),
+            folders: store.clone(),
+            pieces: store.clone(),
+            project_places: store.clone(),
+            beats: store,
+        }
     }
 }
 

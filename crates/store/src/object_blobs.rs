@@ -38,7 +38,7 @@ impl ObjectBlobs {
         let opened = made.and_then(|()| LocalFileSystem::new_with_prefix(folder).map_err(|error| error.to_string()));
         let objects =
             opened.map_err(|error| Refusal::invalid(format!("The folder {place} cannot be used: {error}.")))?;
-        Ok(Self { objects: Box::new(objects.with_fsync(true)), place })
+        Ok(Self { objects: Box::new(objects.with_fsync(true).with_automatic_cleanup(true)), place })
     }
 
     /// `s3://BUCKET/PREFIX`, with the key, the region and the endpoint from the usual variables (`AWS_ACCESS_KEY_ID`,

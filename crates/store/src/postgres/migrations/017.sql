@@ -22,3 +22,11 @@ CREATE TABLE IF NOT EXISTS project_place (
     place      text   NOT NULL,
     CONSTRAINT project_place_pkey PRIMARY KEY (session_id)
 );
+
+-- How far each server has counted, by which the others notice that it died.
+CREATE TABLE IF NOT EXISTS server_beat (
+    owner  text   COLLATE "C" NOT NULL,
+    beat   bigint NOT NULL,
+    fences bigint NOT NULL,
+    CONSTRAINT server_beat_pkey PRIMARY KEY (owner)
+);

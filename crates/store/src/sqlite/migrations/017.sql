@@ -20,3 +20,10 @@ CREATE TABLE project_place (
     path       TEXT    NOT NULL,
     place      TEXT    NOT NULL
 ) STRICT;
+
+-- How far each server has counted, by which the others notice that it died.
+CREATE TABLE server_beat (
+    owner  TEXT    NOT NULL PRIMARY KEY,
+    beat   INTEGER NOT NULL,
+    fences INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
