@@ -138,7 +138,7 @@ mod tests {
         own.beat().await.unwrap_err();
         let began = Instant::now();
         own.lapsed().await;
-        assert_eq!(began.elapsed(), FENCE_AFTER);
+        assert!(began.elapsed() >= FENCE_AFTER && began.elapsed() < FENCE_AFTER * 2);
         assert!(!own.is_valid());
 
         store.is_down.store(false, Ordering::Relaxed);

@@ -77,6 +77,7 @@ pub(crate) fn shared(files: FileTools, sharing: Option<&Arc<FileSharing>>) -> Fi
 #[derive(Debug)]
 pub(crate) struct Upkeep {
     pub(crate) sharing: Arc<FileSharing>,
+    pub(crate) files: FileTools,
     pub(crate) ledger: Arc<dyn Ledger>,
 }
 
@@ -94,6 +95,11 @@ impl Upkeep {
                 Ok(0) => {}
                 Ok(pieces) => tracing::info!(event = "file_pieces_removed", pieces),
                 Err(error) => tracing::warn!(event = "file_pieces_not_removed", %error),
+            }
+            match self.files.remove_deleted_copies(self.ledger.as_ref()).await {
+                Ok(0) => {}
+                Ok(folders) => tracing::info!(event = "deleted_copies_removed", folders),
+                Err(error) => tracing::warn!(event = "deleted_copies_not_removed", %error),
             }
         }
     }

@@ -414,10 +414,8 @@ async fn lock(locks: &WriteLocks, key: &impl Hash) -> OwnedMutexGuard<()> {
 }
 
 async fn confirm(context: ToolContext<'_>) -> Result<(), Refusal> {
-    match context.confirm_lease().await.map_err(LedgerError::into_refusal)? {
-        true => Ok(()),
-        false => Err(fence::taken_over()),
-    }
+    let is_held = context.confirm_lease().await.map_err(LedgerError::into_refusal)?;
+    if is_held { Ok(()) } else { Err(fence::taken_over()) }
 }
 
 fn broke_off(what: &str) -> Refusal {

@@ -127,7 +127,11 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     // A store whose records are damaged says so elsewhere.
     let is_enrolled = context.engine.approvals().state().await.map_or(true, |state| !state.approvers.is_empty());
-    let upkeep = context.sharing.clone().map(|sharing| Upkeep { sharing, ledger: context.ledger.clone() });
+    let upkeep = context.sharing.clone().map(|sharing| Upkeep {
+        sharing,
+        files: context.files(),
+        ledger: context.ledger.clone(),
+    });
     let Context { screen, invocation, .. } = context;
     let (address, link) = (server.address(), server.start_link());
     let announcement =

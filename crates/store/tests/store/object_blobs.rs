@@ -72,7 +72,8 @@ fn answer(
     body: Vec<u8>,
     objects: &mut BTreeMap<String, Vec<u8>>,
 ) -> (&'static str, Vec<u8>) {
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let target = target.replace("%2B", "+");
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     if query.contains("list-type=2") {
         return ("200 OK", list(query, objects).into_bytes());
     }

@@ -140,15 +140,15 @@ impl FileSharing {
         self: &Arc<Self>,
         session: &SessionIdentity,
         folder: &SessionFolder,
-        work: impl FnOnce(&mut SharedCopy<'_>) -> LedgerResult<T> + Send + 'static,
+        work: impl FnOnce(&SharedCopy<'_>) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, Refusal> {
         let (sharing, session, folder) = (Arc::clone(self), session.clone(), folder.clone());
         let handle = Handle::current();
-        let working = tokio::task::spawn_blocking(move || {
+        let working = tokio::task::spawn_blocking(move || -> Result<T, Refusal> {
             let own = folder.make_whole()?;
             let lock = CopyLock::take(&own).map_err(|error| unusable(&error))?;
-            let mut copy = SharedCopy { sharing: &sharing, session: &session, own, handle, _lock: lock };
-            let done = work(&mut copy).map_err(LedgerError::into_refusal)?;
+            let copy = SharedCopy { sharing: &sharing, session: &session, own, handle, _lock: lock };
+            let done = work(&copy).map_err(LedgerError::into_refusal)?;
             let state = CopyState::load(&copy.own).map_err(|error| unusable(&error))?;
             sharing.note(&folder, &state.version);
             Ok(done)
@@ -171,13 +171,14 @@ impl SharedCopy<'_> {
         if shared.version == state.version {
             return Ok(state);
         }
-        if shared.version.number == 0 {
-            // The session was deleted and begun again. What lies here belongs to the one before, or was never shared.
+        let is_begun_again = shared.version.number == 0;
+        if is_begun_again {
+            // The session was deleted and begun again. What lies here belongs to the one before.
             state = CopyState::default();
         }
         let here = self.scan(&state, &mut PieceSink::Hash)?;
         let is_same = shared.version.folder == state.version.folder && shared.version.lease == state.version.lease;
-        let by = if is_same { ChangedBy::SameWork } else { ChangedBy::OtherWork };
+        let by = if is_same && !is_begun_again { ChangedBy::SameWork } else { ChangedBy::OtherWork };
         let changes = merge::changes(&state.items, &here.items, &shared.items, by);
         if !changes.aside.is_empty() {
             tracing::warn!(

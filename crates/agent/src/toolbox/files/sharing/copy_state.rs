@@ -56,6 +56,11 @@ impl CopyState {
     }
 }
 
+/// Whether this folder was ever brought to a shared list.
+pub(super) fn is_copy(own: &Dir) -> bool {
+    own.symlink_metadata(STATE).is_ok()
+}
+
 /// The right to change the copy as a whole; released on drop.
 #[derive(Debug)]
 pub(super) struct CopyLock {

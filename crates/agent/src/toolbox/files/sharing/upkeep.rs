@@ -1,13 +1,19 @@
 //! What is shared, checked, and what nothing needs any more, removed.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io::{self, ErrorKind};
 
+use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::ContentHash;
 use planwright_engine::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult};
 use planwright_engine::shared_files::{SharedItem, pieces_of, read_piece};
 
-use super::{FileSharing, UNUSED_TIME};
+use super::copy_state::is_copy;
+use super::{FileSharing, UNUSED_TIME, unusable};
+use crate::toolbox::files::FileTools;
+use crate::toolbox::files::folder::SessionFolder;
 
 impl FileSharing {
     /// Where the content of files is, for people.
@@ -30,7 +36,9 @@ impl FileSharing {
                     continue;
                 }
                 match read_piece(self.blobs.as_ref(), session, hash).await {
-                    Ok(_) => drop(whole.insert(*hash)),
+                    Ok(_) => {
+                        whole.insert(*hash);
+                    }
                     Err(LedgerError::Damaged { reason, .. }) => {
                         damaged.push(DamagedRow { what: format!("the shared file {path} of {session}"), reason });
                         break;
@@ -71,4 +79,33 @@ impl FileSharing {
         self.blobs.remove(session, &unused).await?;
         Ok(unused.len() as u64)
     }
+}
+
+impl FileTools {
+    /// Removes the copies that this server has of sessions that are gone. Returns how many there were.
+    pub async fn remove_deleted_copies(&self, ledger: &dyn Ledger) -> LedgerResult<u64> {
+        let root = self.shared.root.clone();
+        let names = move || -> io::Result<Vec<String>> {
+            let entries = match fs::read_dir(root) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+                entries => entries?,
+            };
+            Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+        };
+        let names =
+            self.shared.blocking("Listing sessions' folders", move || names().map_err(|error| unusable(&error)));
+        let mut removed = 0;
+        for session in names.await?.iter().filter_map(|name| SessionIdentity::from_folder_name(name)) {
+            let folder = self.shared.folder(&session);
+            if is_shared_copy(&folder)? && ledger.session(&session).await?.is_none() {
+                self.shared.blocking("Removing a session's files", move || folder.remove()).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+fn is_shared_copy(folder: &SessionFolder) -> Result<bool, Refusal> {
+    Ok(folder.open_whole()?.is_some_and(|own| is_copy(&own)))
 }
