@@ -17,6 +17,7 @@ mod parked_permission;
 mod program;
 mod provider;
 mod same_session;
+mod shared_files;
 mod silent_model;
 mod stopped_server;
 mod telegram;

@@ -409,6 +409,7 @@ contract! {
         a_list_follows_the_one_that_it_was_made_from,
         pieces_in_the_database,
         a_project_folder_has_a_place,
+        a_server_that_stopped_counting_is_ended_once,
     }
     plan_lifecycle {
         the_same_text_again_changes_nothing,

@@ -1,4 +1,4 @@
-//! The promises of `FolderIndex`, `BlobStore` and `ProjectPlaceStore`: what servers share besides the ledger.
+//! The promises of `FolderIndex`, `BlobStore`, `ProjectPlaceStore` and `ServerBeats`: what servers share besides the ledger.
 
 use std::time::Duration;
 
@@ -107,4 +107,32 @@ pub(crate) async fn a_project_folder_has_a_place(store: &Store) {
     }
     opened.project_places.set_project_place(&here, None).await.unwrap();
     assert_eq!(opened.project_places.project_place(&here).await.unwrap(), None);
+}
+
+pub(crate) async fn a_server_that_stopped_counting_is_ended_once(store: &Store) {
+    let (engine, one, two) = (store.engine().await, opened(store).await, opened(store).await);
+    let here = session("cli:k3yk3y8x");
+    engine.sessions().open(&here, &person()).await.unwrap();
+    let long = Duration::from_secs(600);
+    one.ledger.acquire_lease(&here, "one", long).await.unwrap().unwrap();
+    one.beats.beat("one", false).await.unwrap();
+    let first = two.beats.beats().await.unwrap();
+    assert_eq!(first.iter().map(|server| (server.owner.as_str(), server.fences)).collect::<Vec<_>>(), [("one", false)]);
+    one.beats.beat("one", true).await.unwrap();
+    let second = two.beats.beats().await.unwrap();
+    assert!(second[0].fences && second[0].beat > first[0].beat);
+    // It counted since: its leases are its own.
+    assert!(!two.beats.end_server(&first[0]).await.unwrap());
+    assert_eq!(two.ledger.acquire_lease(&here, "two", long).await.unwrap(), None);
+    let ended = futures::future::join_all([&one, &two].map(|store| store.beats.end_server(&second[0]))).await;
+    let ended: Vec<bool> = ended.into_iter().map(Result::unwrap).collect();
+    assert_eq!(ended.iter().filter(|ended| **ended).count(), 1, "by one of them");
+    assert!(two.ledger.acquire_lease(&here, "two", long).await.unwrap().is_some());
+    assert!(two.beats.beats().await.unwrap().is_empty());
+    // When it counts again it does so with other numbers, and what it had is gone.
+    one.beats.beat("one", true).await.unwrap();
+    let again = two.beats.beats().await.unwrap();
+    assert!(again[0].beat > second[0].beat);
+    one.beats.forget_server("one").await.unwrap();
+    assert!(two.beats.beats().await.unwrap().is_empty());
 }
