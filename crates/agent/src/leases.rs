@@ -68,7 +68,7 @@ impl Leases {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
-        self.agent.engine().check_project_is_here(session).await?;
+        self.agent.engine().check_before_work(session, by).await?;
         let mut wait = LEASE_WAIT;
         loop {
             if self.agent.shutdown.is_requested() {
@@ -95,7 +95,7 @@ impl Leases {
         if self.agent.shutdown.is_requested() {
             return Ok(None);
         }
-        self.agent.engine().check_project_is_here(context.session()).await?;
+        self.agent.engine().check_before_work(context.session(), by).await?;
         let asked = Instant::now();
         let committed = self.try_take(request, context.session(), by, command).await?;
         Ok(committed.map(|committed| self.taken(committed, command, asked, context)))

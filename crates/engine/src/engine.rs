@@ -15,6 +15,7 @@ use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
+use crate::journal_witness::JournalWitness;
 use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::memories::{Embeddings, Memories};
 use crate::model::EmbeddingModel;
@@ -36,12 +37,13 @@ pub struct Engine {
     workbook_location: WorkbookLocation,
     embeddings: Option<Arc<Embeddings>>,
     project_places: Option<ProjectPlaces>,
+    witness: Option<Arc<JournalWitness>>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (workbook_location, embeddings, project_places) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings, project_places }
+        let (workbook_location, embeddings, project_places, witness) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings, project_places, witness }
     }
 
     /// Sets another source of time and ids.
@@ -73,6 +75,22 @@ impl Engine {
     pub async fn check_project_is_here(&self, session: &SessionIdentity) -> LedgerResult<()> {
         match &self.project_places {
             Some(places) => places.check(session).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Notices journals that are shorter than what this process wrote, as a failover may leave them.
+    pub fn with_journal_witness(self) -> Self {
+        let witness = Arc::<JournalWitness>::default();
+        self.submitter.observe(witness.clone());
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// Fails if no work may begin in the session here: its project folder is elsewhere, or its journal lost entries.
+    pub async fn check_before_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<()> {
+        self.check_project_is_here(session).await?;
+        match &self.witness {
+            Some(witness) => witness.check(self.ledger().as_ref(), session, by).await,
             None => Ok(()),
         }
     }

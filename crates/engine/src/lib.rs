@@ -13,6 +13,7 @@
 //!   are signed one by one
 //! - [`lookup`]: a session or a plan, or the refusal that says it does not exist; `who`: actors in words
 //! - [`ledger`]: the port to the store, in six parts
+//! - `journal_witness`: a journal that is shorter than what this server saw
 //! - [`push`]: browsers that get pushes
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
@@ -40,6 +41,7 @@ pub mod feed;
 pub mod history;
 pub mod importer;
 pub mod inbox;
+mod journal_witness;
 pub mod ledger;
 pub mod line_writer;
 pub mod lookup;

@@ -222,7 +222,8 @@ impl Context {
             .with_workbook_folders(folders)
             .with_project_files(Arc::new(files.clone()));
         if let Some(places) = project_places {
-            engine = engine.with_project_places(places);
+            // Only a database that others reach is replicated.
+            engine = engine.with_project_places(places).with_journal_witness();
         }
         if let Some(path) = settings.plan_export {
             engine = engine.with_plan_files(Arc::new(PlanExport::new(path, files)));
