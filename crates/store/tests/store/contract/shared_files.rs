@@ -129,10 +129,10 @@ pub(crate) async fn a_server_that_stopped_counting_is_ended_once(store: &Store) 
     assert_eq!(ended.iter().filter(|ended| **ended).count(), 1, "by one of them");
     assert!(two.ledger.acquire_lease(&here, "two", long).await.unwrap().is_some());
     assert!(two.beats.beats().await.unwrap().is_empty());
-    // When it counts again it does so with other numbers, and what it had is gone.
+    // When it counts again it does so with another number.
     one.beats.beat("one", true).await.unwrap();
     let again = two.beats.beats().await.unwrap();
-    assert!(again[0].beat > second[0].beat);
+    assert_ne!(again[0].beat, second[0].beat);
     one.beats.forget_server("one").await.unwrap();
     assert!(two.beats.beats().await.unwrap().is_empty());
 }
