@@ -64,7 +64,7 @@ use planwright_engine::project_places::ProjectPlaceStore;
 use planwright_engine::server_beats::ServerBeats;
 use planwright_engine::shared_files::{BlobStore, FolderIndex};
 
-pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
+pub use inspect::{DatabaseFacts, Inspection, LinkSafety, Pooler, inspect};
 pub use location::{Location, PostgresAddress};
 pub use object_blobs::ObjectBlobs;
 pub use postgres::{PostgresLedger, clients as postgres_clients};
