@@ -9,6 +9,7 @@ mod client;
 mod dead_run;
 mod due_runs;
 mod events;
+mod failover;
 mod journal;
 mod killed_server;
 mod load_with_kill;
