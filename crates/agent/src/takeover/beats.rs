@@ -47,7 +47,7 @@ impl BeatWatch {
 /// Runs until `stop` is cancelled, and then says that this server is gone.
 pub(super) async fn run(agent: Arc<AgentContext>, stop: CancellationToken) {
     let Some(store) = agent.beats.store().cloned() else { return };
-    let mut watch = BeatWatch::default();
+    let (mut watch, mut is_failing) = (BeatWatch::default(), false);
     let mut ticks = tokio::time::interval(BEAT_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -56,9 +56,14 @@ pub(super) async fn run(agent: Arc<AgentContext>, stop: CancellationToken) {
             () = stop.cancelled() => break,
             _ = ticks.tick() => {}
         }
-        if let Err(error) = pass(&agent, store.as_ref(), &mut watch).await {
-            tracing::warn!(event = "heartbeat_failed", %error);
+        let passed = pass(&agent, store.as_ref(), &mut watch).await;
+        // The log says when it begins to fail and when that is over, and not two times a second.
+        match &passed {
+            Err(error) if !is_failing => tracing::warn!(event = "heartbeat_failed", %error),
+            Ok(()) if is_failing => tracing::info!(event = "heartbeat_resumed"),
+            Ok(()) | Err(_) => {}
         }
+        is_failing = passed.is_err();
     }
     // What is still being worked on here rests on its leases from now on.
     agent.beats.set_peers(false);
