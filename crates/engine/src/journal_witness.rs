@@ -25,7 +25,7 @@ struct SeenEnd {
 }
 
 #[derive(Debug)]
-pub struct JournalWitness {
+pub(crate) struct JournalWitness {
     seen: Cache<SessionIdentity, SeenEnd>,
 }
 
