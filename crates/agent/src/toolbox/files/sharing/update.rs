@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind, Write as _};
 
-use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use planwright_core::workspace::ContentHash;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
