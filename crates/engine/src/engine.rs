@@ -86,6 +86,13 @@ impl Engine {
         Self { witness: Some(witness), ..self }
     }
 
+    /// Forgets how far the journal of a session went that was deleted.
+    pub fn forget_journal(&self, session: &SessionIdentity) {
+        if let Some(witness) = &self.witness {
+            witness.forget(session);
+        }
+    }
+
     /// Fails if no work may begin in the session here: its project folder is elsewhere, or its journal lost entries.
     pub async fn check_before_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<()> {
         self.check_project_is_here(session).await?;

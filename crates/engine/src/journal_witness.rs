@@ -48,6 +48,11 @@ impl Observer for JournalWitness {
 }
 
 impl JournalWitness {
+    /// A session that was deleted may come back from an archive.
+    pub(crate) fn forget(&self, session: &SessionIdentity) {
+        drop(self.seen.remove(session));
+    }
+
     /// Fails if the journal ends before what was seen of it. A person is told once.
     pub(crate) async fn check<T: SessionStore + ?Sized>(
         &self,
@@ -63,7 +68,7 @@ impl JournalWitness {
         }
         tracing::error!(session_identity = %session, event = "journal_shorter", ends, saw);
         match by.kind {
-            ActorKind::Person => drop(self.seen.remove(session)),
+            ActorKind::Person => self.forget(session),
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => {}
         }
         Err(Refusal::conflict(format!(
