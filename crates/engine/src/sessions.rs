@@ -14,6 +14,7 @@ use crate::approvals::Approvals;
 use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
+use crate::project_places::ProjectPlaces;
 use crate::submitter::{SubmitRequest, Submitter};
 
 /// How many pages one search reads.
@@ -22,11 +23,12 @@ const MAX_PAGES: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Sessions {
     submitter: Submitter,
+    project_places: Option<ProjectPlaces>,
 }
 
 impl Sessions {
-    pub(crate) fn new(submitter: Submitter) -> Self {
-        Self { submitter }
+    pub(crate) fn new(submitter: Submitter, project_places: Option<ProjectPlaces>) -> Self {
+        Self { submitter, project_places }
     }
 
     /// An identity that no session has yet.
@@ -91,7 +93,11 @@ impl Sessions {
         by: &Actor,
         workspace: Workspace,
     ) -> LedgerResult<Committed> {
-        self.submit(session, by, SessionCommand::ChooseWorkspace(workspace)).await
+        let chosen = self.submit(session, by, SessionCommand::ChooseWorkspace(workspace.clone())).await?;
+        if let Some(places) = &self.project_places {
+            places.record(session, &workspace).await?;
+        }
+        Ok(chosen)
     }
 
     /// Records the program that started `planwright mcp` for this session.

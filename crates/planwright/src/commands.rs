@@ -28,6 +28,7 @@ mod restore;
 mod serve;
 mod sessions;
 mod setup;
+mod shared_files;
 mod telegram;
 mod token;
 mod verify;

@@ -64,9 +64,12 @@ pub(crate) trait Backend: Sql {
 }
 
 /// The rows of a session, the first one last, so that nothing is ever left without it. `?1` is its id.
-pub(crate) const SESSION_ROWS: [&str; 14] = [
+pub(crate) const SESSION_ROWS: [&str; 17] = [
     "DELETE FROM pointer WHERE session_id = ?1",
     "DELETE FROM lease WHERE session_id = ?1",
+    "DELETE FROM session_folder WHERE session_id = ?1",
+    "DELETE FROM file_piece WHERE session_id = ?1",
+    "DELETE FROM project_place WHERE session_id = ?1",
     "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM waiting_plan WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",

@@ -1,6 +1,7 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
 //! - `contract`: the promises of the ports, one file or folder for each port
+//! - `object_blobs`: pieces of files in a folder and in an S3-compatible storage
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
 //! - `postgres_tls`: encrypted connections, and several servers
@@ -11,6 +12,7 @@
 
 mod commands;
 mod contract;
+mod object_blobs;
 mod pgbouncer;
 mod postgres_faults;
 mod postgres_outbox;
@@ -405,6 +407,12 @@ contract! {
         plans_that_swapped_their_content_are_found,
         no_plan_is_begun_beside_an_unreadable_one,
         no_plan_is_begun_beside_one_that_is_gone,
+    }
+    shared_files {
+        a_list_follows_the_one_that_it_was_made_from,
+        pieces_in_the_database,
+        a_project_folder_has_a_place,
+        a_server_that_stopped_counting_is_ended_once,
     }
     plan_lifecycle {
         the_same_text_again_changes_nothing,

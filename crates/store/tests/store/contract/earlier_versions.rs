@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::auto::{AutoCommand, NewSchedule};
@@ -158,6 +158,9 @@ async fn assert_additions(engine: &Engine, ledger: &dyn Ledger, version: usize) 
         let renamed = "renamed".parse().unwrap();
         let known = pins::command("earlier");
         assert!(!ledger.accept_first_offer(&renamed, known, &offered, &rule).await.unwrap());
+    }
+    if version >= 16 {
+        assert_eq!(ledger.alive_at("earlier").await.unwrap(), Some(Timestamp::from_second(1_700_000_000).unwrap()));
     }
 }
 
