@@ -1,6 +1,6 @@
 # `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat demo test check bench fuzz simulate chaos docs clean help
+.PHONY: run chat demo test check bench bench-scale fuzz simulate chaos docs clean help
 
 CARGO ?= cargo
 
@@ -81,6 +81,19 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench hook target/release/planwright target
 	target/release/planwright-bench cold-start target/release/planwright target
 	target/release/planwright-bench serve target/release/planwright target
+
+SCALE_FOLDER ?= target/scale
+
+SCALE ?= 10000 100000 1000000
+
+SCALE_POSTGRES ?= 10000 100000
+
+bench-scale: toolchain ## Measure stores with up to a million sessions (docs/performance.md): make bench-scale SCALE="10000 100000"
+	$(CARGO) build --release -p planwright -p planwright-bench
+	mkdir -p $(SCALE_FOLDER)
+	target/release/planwright-bench scale target/release/planwright $(SCALE_FOLDER) $(SCALE)
+	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres sh -c \
+		'target/release/planwright-bench scale target/release/planwright "$$PLANWRIGHT_TEST_POSTGRES" $(SCALE_POSTGRES)'
 
 FUZZ_SECONDS ?= 60
 

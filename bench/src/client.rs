@@ -7,14 +7,21 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use planwright_store::Location;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::figures::Kind::{Limit, Other, Time};
+use crate::figures::Table;
+use crate::ledger;
 use crate::mcp::Wire;
 use crate::times::{self, Times};
 
 const CALLS: usize = 2_000;
 const STARTS: usize = 200;
+const MANY_SESSIONS: usize = 100_000;
+/// How many sessions are opened at once.
+const AT_ONCE: usize = 1_000;
 
 /// A call of an upstream tool, bare and through the gateway, in turns. One that only reads is written down once, and one that changes
 /// something twice: before it is made, and after it.
@@ -57,27 +64,60 @@ fn accept_server(program: &Path, data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `planwright hook pre-tool-use` for an edit that has to wait, beside `true`.
-pub(crate) fn run_hook(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
+/// `planwright hook pre-tool-use` for an edit that has to wait, beside `true`, with few and with many sessions in the store.
+pub(crate) async fn run_hook(program: &Path, folder: &TempDir) -> anyhow::Result<()> {
     let project = folder.path().canonicalize()?.join("project");
     std::fs::create_dir(&project)?;
+    begin_plan(program, folder, &project)?;
+    let details = json!({ "cwd": project, "tool_name": "Edit", "tool_input": { "file_path": "a.txt" } }).to_string();
+    let titles = &[("median ms", Time), ("99 % ms", Time), ("ratio", Other), ("our own, ms", Other)];
+    for sessions in [1, MANY_SESSIONS] {
+        // The project has one itself.
+        fill(folder, sessions - 1).await?;
+        let (nothing, hook) = hooks_in_turns(program, folder, &details)?;
+        let limit = Table::new("hook", "sessions", &[("median ms", Limit), ("99 % ms", Limit)]);
+        limit.row(format!("{sessions}, `true`"), [nothing.median, nothing.slowest])?;
+        let own = [hook.median / nothing.median, hook.median - nothing.median];
+        let row = [hook.median, hook.slowest].into_iter().chain(own);
+        Table::new("hook", "sessions", titles).row(format!("{sessions}, hook"), row)?;
+    }
+    Ok(())
+}
+
+/// Sessions of other projects, with plan work on.
+async fn fill(folder: &TempDir, sessions: usize) -> anyhow::Result<()> {
+    let engine = ledger::open(&Location::Sqlite(folder.path().join("planwright.db"))).await?;
+    let numbers: Vec<usize> = (0..sessions).collect();
+    // Those of a group are committed together.
+    for group in numbers.chunks(AT_ONCE) {
+        let opened = group.iter().map(|number| ledger::open_session(&engine, *number));
+        futures::future::try_join_all(opened).await?;
+    }
+    Ok(())
+}
+
+/// A plan that waits in the session of the project.
+fn begin_plan(program: &Path, folder: &TempDir, project: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(program);
-    command.arg("--data").arg(folder.path()).arg("mcp").current_dir(&project);
+    command.arg("--data").arg(folder.path()).arg("mcp").current_dir(project);
     let mut server = Server::start(&mut command)?;
     let plan = json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A plan\n\n- [ ] one\n" } });
     server.wire.ask("tools/call", plan)?;
-    drop(server);
-    let details = json!({ "cwd": project, "tool_name": "Edit", "tool_input": { "file_path": "a.txt" } }).to_string();
+    Ok(())
+}
+
+/// `true` and the hook, each started many times.
+fn hooks_in_turns(program: &Path, folder: &TempDir, details: &str) -> anyhow::Result<(Times, Times)> {
     let (mut nothing, mut hook) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
-        let (took, _) = timed(&mut Command::new("true"), &details)?;
+        let (took, _) = timed(&mut Command::new("true"), details)?;
         nothing.push(took);
         let mut command = Command::new(program);
-        let (took, output) = timed(command.arg("--data").arg(folder.path()).args(["hook", "pre-tool-use"]), &details)?;
+        let (took, output) = timed(command.arg("--data").arg(folder.path()).args(["hook", "pre-tool-use"]), details)?;
         anyhow::ensure!(output.contains("deny"), "the hook let the edit pass: {output}");
         hook.push(took);
     }
-    times::print("hook", "true", Times::of(nothing), "planwright hook", Times::of(hook))
+    Ok((Times::of(nothing), Times::of(hook)))
 }
 
 /// From the start of the program to the answer to `tools/list`, with a store that exists, beside `true`.

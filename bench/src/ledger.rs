@@ -20,15 +20,20 @@ pub(crate) async fn open(location: &Location) -> anyhow::Result<Engine> {
 
 /// One session for each caller, each with plan work on.
 pub(crate) async fn sessions(engine: &Engine, count: usize) -> anyhow::Result<Arc<Vec<SessionIdentity>>> {
-    let by = agent();
     let mut sessions = Vec::with_capacity(count);
-    for n in 0..count {
-        let session = SessionIdentity::new(Channel::Mcp, ConversationKey::new(format!("bench-caller-{n:06}"))?);
-        engine.sessions().open(&session, &by).await?;
-        engine.sessions().ensure_plan_mode(&session, &by, Some(PlanStyle::Document)).await?;
-        sessions.push(session);
+    for number in 0..count {
+        sessions.push(open_session(engine, number).await?);
     }
     Ok(Arc::new(sessions))
+}
+
+/// The session of the caller with this number, with plan work on.
+pub(crate) async fn open_session(engine: &Engine, number: usize) -> anyhow::Result<SessionIdentity> {
+    let by = agent();
+    let session = SessionIdentity::new(Channel::Mcp, ConversationKey::new(format!("bench-caller-{number:06}"))?);
+    engine.sessions().open(&session, &by).await?;
+    engine.sessions().ensure_plan_mode(&session, &by, Some(PlanStyle::Document)).await?;
+    Ok(session)
 }
 
 /// Durable `plan_set_content` calls a second.

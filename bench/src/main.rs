@@ -12,9 +12,11 @@
 //! `planwright-bench telegram [FOLDER]` updates taken in a second beside a bare loop that stores them, and the time to an answer
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench gateway PLANWRIGHT [FOLDER]`  a call through the gateway, beside the bare upstream server
-//! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, beside `true`
+//! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, with 1 and with 100,000 sessions, beside `true`
 //! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
+//! `planwright-bench load SESSIONS FOLDER|postgres://…`  a store with so many sessions; one that has some of them gets the others
+//! `planwright-bench scale PLANWRIGHT FOLDER|postgres://… SESSIONS…`  what a store of each size costs the server that has it
 //! `planwright-bench compare BEFORE AFTER [--rounds N] [--only MEASUREMENT] [--folder FOLDER]`  everything that `make bench` prints,
 //! of two builds of this program in turn
 //! `planwright-bench side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]`  commits, turns or steps of two builds at once
@@ -27,9 +29,11 @@ mod commits;
 mod compare;
 mod figures;
 mod ledger;
+mod load;
 mod mcp;
 mod memory;
 mod sandbox;
+mod scale;
 mod search;
 mod serve;
 mod side_by_side;
@@ -82,13 +86,25 @@ fn main() -> anyhow::Result<()> {
             let scratch = scratch(arguments.next())?;
             match command.as_str() {
                 "gateway" => client::run_gateway(&program, &scratch),
-                "hook" => client::run_hook(&program, &scratch),
+                "hook" => runtime.block_on(client::run_hook(&program, &scratch)),
                 _ => client::run_cold_start(&program, &scratch),
             }
         }
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
+        }
+        "load" => {
+            const USAGE: &str = "say how many sessions and where: load SESSIONS FOLDER|postgres://…";
+            let sessions = folder.context(USAGE)?.parse().context(USAGE)?;
+            let place = scale::Place::new(&arguments.next().context(USAGE)?)?;
+            runtime.block_on(load::run(&place.location()?, sessions))
+        }
+        "scale" => {
+            const USAGE: &str = "say what, where and how many: scale PLANWRIGHT FOLDER|postgres://… SESSIONS…";
+            let (program, place) = (folder.context(USAGE)?, scale::Place::new(&arguments.next().context(USAGE)?)?);
+            let sizes = arguments.map(|size| size.parse()).collect::<Result<Vec<usize>, _>>().context(USAGE)?;
+            runtime.block_on(scale::run(&PathBuf::from(program), &place, &sizes))
         }
         "side-by-side" => {
             const USAGE: &str = "say which builds: side-by-side OLD NEW commits|turns|steps [ROUNDS [FOLDER]]";
@@ -102,7 +118,7 @@ fn main() -> anyhow::Result<()> {
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
              sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], \
              mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER], \
-             serve PLANWRIGHT [FOLDER], {} or side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]",
+             serve PLANWRIGHT [FOLDER], load SESSIONS WHERE, scale PLANWRIGHT WHERE SESSIONS…, {} or side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]",
             compare::USAGE
         ),
     }

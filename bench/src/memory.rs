@@ -16,8 +16,9 @@ use planwright_engine::core::memory::ranking::Ranking;
 use planwright_store::Location;
 use tempfile::TempDir;
 
-use recall::Evaluation;
+use recall::{Evaluation, Learnt};
 
+const WAYS: [(&str, Learnt); 2] = [("saved as it was said", Learnt::Here), ("imported", Learnt::Elsewhere)];
 const RANKINGS: [(&str, Ranking); 2] = [("words only (BM25)", Ranking::Bm25), ("all factors", Ranking::Fused)];
 
 pub(crate) async fn run(path: &Path, folder: &TempDir) -> anyhow::Result<()> {
@@ -25,11 +26,13 @@ pub(crate) async fn run(path: &Path, folder: &TempDir) -> anyhow::Result<()> {
     let turns: usize = dialogues.iter().map(|dialogue| dialogue.turns.len()).sum();
     let questions: usize = dialogues.iter().map(|dialogue| dialogue.questions.len()).sum();
     println!("{} dialogues, {turns} turns, {questions} questions with evidence", dialogues.len());
-    let location = Location::Sqlite(folder.path().join("planwright.db"));
-    let evaluation = Evaluation::store(planwright_store::open(&location).await?, &dialogues).await?;
-    for (name, ranking) in RANKINGS {
-        println!("\n{name}");
-        print!("{}", evaluation.ask(&dialogues, ranking).await?);
+    for (way, learnt) in WAYS {
+        let location = Location::Sqlite(folder.path().join(format!("{learnt:?}.db")));
+        let evaluation = Evaluation::store(planwright_store::open(&location).await?, &dialogues, learnt).await?;
+        for (name, ranking) in RANKINGS {
+            println!("\n{way}, {name}");
+            print!("{}", evaluation.ask(&dialogues, ranking).await?);
+        }
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 //! clients that each follow a session of their own.
 
 mod followers;
-mod program;
-mod wire;
+pub(crate) mod program;
+pub(crate) mod wire;
 
 use std::path::Path;
 use std::sync::Arc;

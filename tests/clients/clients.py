@@ -244,8 +244,13 @@ def goose_command(prompt):
     return f"goose run --no-session -t {shlex.quote(prompt)}"
 
 
-# A file that is added by a patch.
-PATCH = ("apply_patch", lambda path, text: f"*** Begin Patch\n*** Add File: {path}\n+{text}*** End Patch\n")
+def patch(path, text):
+    return f"*** Begin Patch\n*** Add File: {path}\n+{text}*** End Patch\n"
+
+
+# A file that is added by a patch. A model that Codex does not know has no tool for it and patches in its shell.
+PATCH = ("apply_patch", patch)
+SHELL_PATCH = ("exec_command", lambda path, text: {"cmd": f"apply_patch <<'EOF'\n{patch(path, text)}EOF"})
 
 CLIENTS = {
     client.key or client.name: client
@@ -280,7 +285,7 @@ CLIENTS = {
             # Its model writes files with patches in its shell.
             write=("exec_command", lambda path, text: {"cmd": f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"}),
             shell=("exec_command", lambda line: {"cmd": line}),
-            covered_write=PATCH,
+            covered_write=SHELL_PATCH,
             # Its model reads files in its shell.
             read=("exec_command", lambda path: {"cmd": f"cat {shlex.quote(path)}"}),
             tells_failures=False,

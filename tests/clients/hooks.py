@@ -117,7 +117,7 @@ def delegated(stage, client, seen):
     begun = lambda text: client.hooks_of_sub_agents or seen.that("a sub-agent does not begin, since no hook sees its calls", is_ours(text), text[:300])
     first, *more = client.delegate(DelegatingScript.TASK)
     steps += [Step(*first, seen=begun), *[Step(*one) for one in more]]
-    script = DelegatingScript(steps, [Step(tool, arguments(file, "mine\n"), seen=look)])
+    script = DelegatingScript(steps, [Step(tool, arguments(file, "mine\n"), seen=look)], client.hooks_of_sub_agents)
     seen.nothing_wrong("the conversation goes through", stage.run(client, script))
     if client.hooks_of_sub_agents:
         seen.that("the sub-agent made its call", script.delegated.finished)

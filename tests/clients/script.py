@@ -2,12 +2,15 @@
 
 import re
 import threading
+import time
 from dataclasses import dataclass
 from typing import Callable
 
 from clients import PAUSED
 from conversation import Reply, in_code, is_tool
 
+# How long the agent waits for its sub-agent before its last words.
+DELEGATED_SECONDS = 60
 # The last words of a conversation whose script was played to its end.
 FINISHED = "The script is finished."
 
@@ -104,9 +107,10 @@ class DelegatingScript(Script):
 
     TASK = "SUB-AGENT 7c2e: do what the script says."
 
-    def __init__(self, steps, delegated):
+    def __init__(self, steps, delegated, waits_for_delegated=True):
         super().__init__(steps)
         self.delegated = Script(delegated)
+        self.waits_for_delegated = waits_for_delegated
 
     def is_delegated(self, conversation):
         return self.TASK in conversation.text()
@@ -116,6 +120,13 @@ class DelegatingScript(Script):
 
     def play(self, conversation):
         return self.delegated.play(conversation) if self.is_delegated(conversation) else super().play(conversation)
+
+    def reply(self, conversation, position):
+        # Some clients end as soon as their agent has spoken its last words, and their sub-agents with them.
+        limit = time.monotonic() + DELEGATED_SECONDS
+        while position >= len(self.steps) and self.waits_for_delegated and not self.delegated.finished and time.monotonic() < limit:
+            time.sleep(0.05)
+        return super().reply(conversation, position)
 
 
 class SpokenScript(Script):

@@ -12,7 +12,7 @@ use planwright_engine::clock::{Clock, TimeOrderedIds};
 use planwright_engine::core::actor::Actor;
 use planwright_engine::core::ids::MemoryId;
 use planwright_engine::core::memory::ranking::Ranking;
-use planwright_engine::core::memory::{NewMemory, ScopeChain};
+use planwright_engine::core::memory::{MemoryOrigin, NewMemory, ScopeChain};
 use planwright_engine::core::policy::Policy;
 use planwright_engine::core::session::SessionIdentity;
 use planwright_engine::ledger::Ledger;
@@ -27,6 +27,15 @@ pub(super) struct Evaluation {
     engine: Engine,
     /// The turn that each memory is, by dialogue.
     turns: Vec<BTreeMap<MemoryId, String>>,
+}
+
+/// How the turns came to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Learnt {
+    /// Each speaker saved them when they were said.
+    Here,
+    /// One person imported all of them later, with who said them and when.
+    Elsewhere,
 }
 
 /// How much of the evidence was found.
@@ -60,7 +69,8 @@ fn session(index: usize) -> anyhow::Result<SessionIdentity> {
 }
 
 impl Evaluation {
-    pub(super) async fn store(ledger: Arc<dyn Ledger>, dialogues: &[Dialogue]) -> anyhow::Result<Self> {
+    pub(super) async fn store(ledger: Arc<dyn Ledger>, dialogues: &[Dialogue], learnt: Learnt) -> anyhow::Result<Self> {
+        let last = dialogues.iter().flat_map(|dialogue| &dialogue.turns).map(|turn| turn.at).max().unwrap_or_default();
         let clock = DialogueClock::default();
         let engine = Engine::new(ledger, Policy::default()).with_clock(clock.clone(), TimeOrderedIds);
         let mut turns = Vec::new();
@@ -69,10 +79,18 @@ impl Evaluation {
             engine.sessions().open(&session, &Actor::person("bench", "cli")).await?;
             let mut known = BTreeMap::new();
             for turn in &dialogue.turns {
-                clock.0.store(turn.at.as_second(), Ordering::Relaxed);
-                let by = Actor::person(&turn.speaker, "cli");
                 let text = if turn.text.trim().is_empty() { "(nothing)" } else { &turn.text };
-                let item = engine.memories().save(&session, &by, NewMemory::by_person(text)).await?;
+                let mut new = NewMemory::by_person(text);
+                let (by, at) = match learnt {
+                    Learnt::Here => (Actor::person(&turn.speaker, "cli"), turn.at),
+                    Learnt::Elsewhere => {
+                        let (author, at) = (Some(turn.speaker.clone()), Some(turn.at));
+                        new.origin = Some(MemoryOrigin { author, at, context: None });
+                        (Actor::person("bench", "cli"), last)
+                    }
+                };
+                clock.0.store(at.as_second(), Ordering::Relaxed);
+                let item = engine.memories().save(&session, &by, new).await?;
                 known.insert(item.id, turn.id.clone());
             }
             turns.push(known);

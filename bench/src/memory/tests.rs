@@ -6,14 +6,14 @@ use planwright_engine::core::memory::ranking::Ranking;
 use planwright_test_support::stores::Store;
 
 use super::dialogues::{self, Dialogue};
-use super::recall::Evaluation;
+use super::recall::{Evaluation, Learnt};
 
 fn corpus() -> Vec<Dialogue> {
     dialogues::parse(include_str!("../../data/dialogues.json")).unwrap()
 }
 
 async fn evaluation(store: &Store, dialogues: &[Dialogue]) -> Evaluation {
-    Evaluation::store(store.ledger().await, dialogues).await.unwrap()
+    Evaluation::store(store.ledger().await, dialogues, Learnt::Here).await.unwrap()
 }
 
 #[test]
@@ -33,6 +33,19 @@ async fn all_factors_find_more_than_words_alone() {
     let figures = format!("words alone:\n{words}\nall factors:\n{fused}");
     assert!(fused_5 >= words_5 + 0.2 && fused_10 >= words_10 + 0.3, "{figures}");
     assert!(fused_10 >= 0.78 && fused_20 >= 0.82, "{figures}");
+}
+
+/// Who said it and when counts where it was said, however it came here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_imported_is_found_like_what_was_said_here() {
+    let corpus = corpus();
+    let mut found = Vec::new();
+    for learnt in [Learnt::Here, Learnt::Elsewhere] {
+        let store = Store::sqlite();
+        let evaluation = Evaluation::store(store.ledger().await, &corpus, learnt).await.unwrap();
+        found.push(evaluation.ask(&corpus, Ranking::Fused).await.unwrap().found);
+    }
+    assert_eq!(found[0], found[1]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,27 +7,27 @@ use tokio::net::TcpStream;
 use super::program::Program;
 
 /// One connection that stays open.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     stream: TcpStream,
     always: String,
     read: Vec<u8>,
 }
 
-pub(super) struct Answer {
+pub(crate) struct Answer {
     status: u16,
-    pub(super) tag: Option<String>,
+    pub(crate) tag: Option<String>,
     body: String,
 }
 
 impl Answer {
-    pub(super) fn is_good(&self) -> anyhow::Result<()> {
+    pub(crate) fn is_good(&self) -> anyhow::Result<()> {
         anyhow::ensure!((200..400).contains(&self.status), "{}: {}", self.status, self.body);
         Ok(())
     }
 }
 
 impl Wire {
-    pub(super) async fn connect(server: &Program) -> anyhow::Result<Self> {
+    pub(crate) async fn connect(server: &Program) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(server.address()).await?;
         stream.set_nodelay(true)?;
         let always = format!("Host: {}\r\nAuthorization: Bearer {}\r\n", server.address(), server.token());
@@ -35,7 +35,7 @@ impl Wire {
     }
 
     /// `request` is the first line and the headers; what stands behind an empty line is the body.
-    pub(super) async fn ask(&mut self, request: &str) -> anyhow::Result<Answer> {
+    pub(crate) async fn ask(&mut self, request: &str) -> anyhow::Result<Answer> {
         let (head, body) = request.split_once("\r\n\n").map_or((request, ""), |(head, body)| (head, body));
         let head = head.trim_end_matches("\r\n");
         let text = format!("{head}\r\n{}\r\n{body}", self.always);

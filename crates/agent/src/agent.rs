@@ -14,6 +14,7 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::{FixedRules, RuleSource};
 use planwright_engine::process;
+use planwright_engine::server_beats::ServerBeats;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -56,6 +57,10 @@ pub struct AgentOptions {
     pub lease: Duration,
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
+    /// Whether the process of an owner is on this machine, so that its end is seen without heartbeats.
+    pub is_here: fn(&str) -> bool,
+    /// The heartbeats of servers; `None` where all processes of the store are on one machine.
+    pub beats: Option<Arc<dyn ServerBeats>>,
     pub permissions: Arc<dyn RuleSource>,
     /// The models that specialists name; the one model of the agent answers for all of them if absent.
     pub models: Option<Arc<dyn ModelCatalog>>,
@@ -72,6 +77,8 @@ impl AgentOptions {
             owner: owner.into(),
             lease: Duration::from_secs(15),
             is_gone: |_| false,
+            is_here: |_| false,
+            beats: None,
             permissions: Arc::new(FixedRules::default()),
             models: None,
             commands_are_unconfined: false,
@@ -81,7 +88,7 @@ impl AgentOptions {
 
     /// With an owner name from which other processes on this machine can tell whether this one still runs.
     pub fn of_this_process() -> Self {
-        Self { is_gone: process::is_gone, ..Self::new(process::own_name()) }
+        Self { is_gone: process::is_gone, is_here: process::is_here, ..Self::new(process::own_name()) }
     }
 }
 
@@ -195,6 +202,14 @@ impl Agent {
     /// Whether another process works on the session now.
     pub async fn is_worked_on_elsewhere(&self, session: &SessionIdentity) -> LedgerResult<bool> {
         leases::is_held_elsewhere(&self.context, session).await
+    }
+
+    /// The part of the model's context that the conversation of a session takes, in percent. `None` if this process has not worked in
+    /// the session.
+    pub fn context_percent(&self, session: &SessionIdentity) -> Option<u64> {
+        let tokens = self.context.conversations.tokens(session)?;
+        let limit = u64::from(self.context.context_tokens()).max(1);
+        Some(u64::from(tokens) * 100 / limit)
     }
 
     /// What conversations changed in files outside of any plan.

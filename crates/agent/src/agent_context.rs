@@ -12,8 +12,11 @@ use planwright_engine::engine::Engine;
 use planwright_engine::model::Model;
 
 use super::AgentOptions;
+use crate::own_beats::OwnBeats;
 use crate::session::shutdown::Shutdown;
-use crate::state::{AdvertisedToolsCache, CallRate, ConversationCache, HeartbeatMarks, LeaseClock, RunDrivers};
+use crate::state::{
+    AdvertisedToolsCache, CallRate, ConversationCache, EndedServers, HeartbeatMarks, LeaseClock, RunDrivers,
+};
 use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
@@ -34,6 +37,8 @@ pub(super) struct AgentContext {
     pub(super) runs: RunDrivers,
     pub(super) heartbeat_marks: HeartbeatMarks,
     pub(super) lease_clock: LeaseClock,
+    pub(super) beats: Arc<OwnBeats>,
+    pub(super) ended_servers: EndedServers,
     pub(super) options: AgentOptions,
 }
 
@@ -46,7 +51,8 @@ impl AgentContext {
         options: AgentOptions,
     ) -> Self {
         let (tokens, conversations, advertised_tools, call_rate, unconfined, shutdown) = Default::default();
-        let (runs, heartbeat_marks, lease_clock) = Default::default();
+        let (runs, heartbeat_marks, lease_clock, ended_servers) = Default::default();
+        let beats = Arc::new(OwnBeats::new(options.beats.clone(), &options.owner));
         Self {
             engine,
             model,
@@ -61,6 +67,8 @@ impl AgentContext {
             runs,
             heartbeat_marks,
             lease_clock,
+            beats,
+            ended_servers,
             options,
         }
     }

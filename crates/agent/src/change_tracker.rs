@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use planwright_core::gate::ToolEffect;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::workspace::{CallChanges, ChangedPaths};
+use planwright_engine::ledger::{LedgerError, LedgerResult};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -50,7 +52,9 @@ impl<'a> ChangeTracker<'a> {
 
     /// `answer` is `None` for a call that failed, was given up or was stopped. It may have changed files nevertheless.
     /// An answer also tells which of them later run or instruct.
-    pub(super) async fn finish(self, answer: Option<&mut ToolAnswer>) -> CallChanges {
+    ///
+    /// Where servers share files, what the call changed is shared when this returns.
+    pub(super) async fn finish(self, mut answer: Option<&mut ToolAnswer>) -> LedgerResult<CallChanges> {
         let changes = match &answer {
             Some(answer) => answer.changes.clone(),
             None => done_before(self.tool, self.context).await.map_or_else(Vec::new, |answer| answer.changes),
@@ -63,13 +67,33 @@ impl<'a> ChangeTracker<'a> {
             }
         };
         let uncovered = uncovered.map(|paths| paths.without(&changes).at_most(NAMED_PATHS));
-        if let (Some(answer), Some(before), Some(paths)) = (answer, &self.before, &uncovered) {
+        if let (Some(answer), Some(before), Some(paths)) = (&mut answer, &self.before, &uncovered) {
             let guarded = paths.guarded(&before.snapshot().guarded());
             if !guarded.is_empty() && answer.value.is_object() {
                 answer.value["changed_guarded_files"] = json!(guarded);
             }
         }
-        CallChanges { changes, uncovered: uncovered.filter(|paths| !paths.is_empty()) }
+        self.share(answer).await?;
+        Ok(CallChanges { changes, uncovered: uncovered.filter(|paths| !paths.is_empty()) })
+    }
+
+    /// A change that cannot be shared is like an outcome that cannot be recorded. A folder that is too large stays here, and the
+    /// answer says so.
+    async fn share(&self, answer: Option<&mut ToolAnswer>) -> LedgerResult<()> {
+        if self.tool.effect() == ToolEffect::ReadsOnly && !self.tool.has_background(self.context.session) {
+            return Ok(());
+        }
+        match self.files.publish_changes(self.context).await {
+            Ok(()) => Ok(()),
+            Err(refusal) if refusal.code == RefusalCode::LimitExceeded => {
+                tracing::warn!(session_identity = %self.context.session, event = "files_not_shared", %refusal);
+                if let Some(answer) = answer.filter(|answer| answer.value.is_object()) {
+                    answer.value["not_shared"] = json!(refusal.message);
+                }
+                Ok(())
+            }
+            Err(refusal) => Err(LedgerError::Unavailable(refusal.message)),
+        }
     }
 
     async fn compare(&self, before: &Baseline) -> Option<ChangedPaths> {

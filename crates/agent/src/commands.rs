@@ -189,6 +189,7 @@ impl Commands {
             Err(refusal) => Err(refusal.into()),
         };
         self.agent.conversations.forget(session);
+        self.agent.engine().forget_journal(session);
         self.leases.release(&lease).await;
         deleted.map(|()| Answer::text(session, format!("Session {session} is deleted.")))
     }

@@ -9,7 +9,7 @@ use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{Committed, LeaseOwner, Leasing, LedgerError, LedgerResult};
+use planwright_engine::ledger::{Committed, Lease, LeaseOwner, Leasing, LedgerError, LedgerResult};
 use planwright_engine::submitter::SubmitRequest;
 use tokio::time::Instant;
 
@@ -68,6 +68,7 @@ impl Leases {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
+        self.agent.engine().check_before_work(session, by).await?;
         let mut wait = LEASE_WAIT;
         loop {
             if self.agent.shutdown.is_requested() {
@@ -94,6 +95,7 @@ impl Leases {
         if self.agent.shutdown.is_requested() {
             return Ok(None);
         }
+        self.agent.engine().check_before_work(context.session(), by).await?;
         let asked = Instant::now();
         let committed = self.try_take(request, context.session(), by, command).await?;
         Ok(committed.map(|committed| self.taken(committed, command, asked, context)))
@@ -102,7 +104,11 @@ impl Leases {
     fn taken(&self, mut committed: Committed, command: &Command, asked: Instant, context: &InputContext) -> Taken {
         let Some(lease) = committed.lease.take() else { return Taken::Replayed(committed) };
         let purpose = LeasePurpose::begun_by(&committed, command);
-        Taken::New(committed, context.work.leases.keep(lease, purpose, asked, self.agent.options.lease))
+        Taken::New(committed, self.keep(context, lease, purpose, asked))
+    }
+
+    fn keep(&self, context: &InputContext, lease: Lease, purpose: LeasePurpose, asked: Instant) -> LeaseGuard {
+        context.work.leases.keep(lease, purpose, asked, self.agent.options.lease, &self.agent.beats)
     }
 
     /// `None` if another process holds the session.
@@ -148,7 +154,7 @@ impl Leases {
                 self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await?
             };
             match lease {
-                Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
+                Some(lease) => return Ok(self.keep(context, lease, LeasePurpose::Short, asked)),
                 None => self.wait_for_others(&mut wait, context).await?,
             }
         }

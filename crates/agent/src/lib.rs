@@ -8,7 +8,7 @@
 //! - [`execution`]: an approved plan, carried out
 //! - [`turn`]: the answer to a message: a turn from its beginning to its end, as the state machine in `core` says
 //! - [`permission`], [`asks`]: whether a call is permitted, and a person's answer to what a turn asks
-//! - [`leases`]: the lease of a session, taken and released
+//! - [`leases`]: the lease of a session, taken and released; [`own_beats`]: the heartbeats that they rest on
 //! - [`change_tracker`], [`plan_changes`], [`chat_changes`]: what calls change in files, and what plans and conversations changed
 //! - [`workspace_files`]: the files of a workspace as a person sees them
 //! - [`chats`]: which session a transport chat is in
@@ -40,6 +40,7 @@ mod execution;
 mod gateway;
 mod inputs;
 mod leases;
+mod own_beats;
 mod permission;
 mod plan_changes;
 pub mod plan_export;

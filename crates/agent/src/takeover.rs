@@ -1,5 +1,9 @@
 //! Take-over: work whose process ended in the middle of it continues here. A turn that ended is ended; what it left
 //! open waits for a person and is not taken over.
+//!
+//! - [`beats`]: the heartbeats of the servers
+
+mod beats;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,9 +20,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Agent;
+use super::agent_context::AgentContext;
 use super::leases::end_dead_leases;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
+use crate::state::EndedServers;
 
 /// How often the ledger is asked for unfinished work.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -72,10 +78,12 @@ impl Takeover {
         let (failed, mut failures) = mpsc::unbounded_channel();
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        tasks.spawn(beats::run(Arc::clone(&self.agent.context), stop.clone()));
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
+                () = self.agent.context.ended_servers.found() => {}
                 _ = ticks.tick() => {}
             }
             while let Ok(session) = failures.try_recv() {
@@ -91,7 +99,7 @@ impl Takeover {
                     continue;
                 }
             };
-            for left in watchlist.ready(ours) {
+            for left in watchlist.ready(ours, &self.agent.context.ended_servers) {
                 let Ok(room) = Arc::clone(&room).try_acquire_owned() else {
                     // The next pass finds it again.
                     watchlist.candidates.remove(&left.session);
@@ -115,8 +123,7 @@ impl Takeover {
         let context = &self.agent.context;
         let mut found = watchlist.read_all(ledger).await?;
         let is_reliable = context.lease_clock.is_reliable(ledger, context.options.lease).await?;
-        let is_free =
-            |left: &Unfinished| left.left_by.as_ref().is_none_or(|lease| (context.options.is_gone)(&lease.owner));
+        let is_free = |left: &Unfinished| left.left_by.as_ref().is_none_or(|lease| has_ended(context, &lease.owner));
         found.retain(|left| self.may_resume(&left.session) && (is_reliable || is_free(left)));
         Ok(found)
     }
@@ -128,8 +135,18 @@ impl Takeover {
     }
 }
 
+/// Whether the server is known to have ended.
+fn has_ended(agent: &AgentContext, owner: &str) -> bool {
+    (agent.options.is_gone)(owner) || agent.ended_servers.contains(owner)
+}
+
 async fn resume_session(agent: &Agent, left: &Unfinished) -> LedgerResult<()> {
     let session = &left.session;
+    if let Err(error) = agent.engine().check_project_is_here(session).await {
+        // A server that has the folder takes it up at once; this one looks again in a while.
+        tracing::info!(session_identity = %session, event = "waits_for_project", %error);
+        return Err(error);
+    }
     let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
     let outcome = resume_work(agent, session).await;
     match &outcome {
@@ -173,7 +190,7 @@ impl Watchlist {
     }
 
     /// Those to take over now. Sessions that are not unfinished any more are forgotten.
-    fn ready(&mut self, unfinished: Vec<Unfinished>) -> Vec<Unfinished> {
+    fn ready(&mut self, unfinished: Vec<Unfinished>, ended: &EndedServers) -> Vec<Unfinished> {
         let before = std::mem::take(&mut self.candidates);
         let now = Instant::now();
         let mut ready = Vec::new();
@@ -193,6 +210,11 @@ impl Watchlist {
                         CandidateState::Failed { failures: *failures, retry_at: now + BACKOFF.after(*failures) }
                     }
                 },
+                // Its server writes nothing any more.
+                Some(_) | None if left.left_by.as_ref().is_some_and(|lease| ended.contains(&lease.owner)) => {
+                    ready.push(left.clone());
+                    CandidateState::Done
+                }
                 Some(_) | None => CandidateState::SeenOnce,
             };
             self.candidates.insert(left.session.clone(), Candidate { seq, state });

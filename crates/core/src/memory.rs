@@ -12,6 +12,7 @@
 //! - `item`: a memory: what is remembered, who wrote it, and where it came from
 //! - `offers`: memories that rules offer: decisions of finished plans, resolved errors of the workbook, and entries of
 //!   the diary
+//! - `origin`: who said elsewhere what was learnt there, when, and in which context
 //! - `query`: what is looked for: the terms of a question, the names in it, and the dates that it names
 //! - `scope`: where a memory belongs: `global`, `session:{channel}:{conversation}`,
 //!   `goal:{channel}:{conversation}:{goal}` or `task:{task}`
@@ -24,6 +25,7 @@ mod command;
 mod event;
 mod item;
 mod offers;
+mod origin;
 mod query;
 pub mod ranking;
 mod scope;
@@ -35,6 +37,7 @@ pub use command::{MemoryCommand, NewMemory};
 pub use event::{MemoryChange, MemoryEvent};
 pub use item::{MemoryItem, MemoryKind, MemoryRecord, MemorySource, MemoryTrust};
 pub use offers::{MemoryOffer, offers_of_diary, offers_of_plan, offers_of_task_plan};
+pub use origin::MemoryOrigin;
 pub use query::MemoryQuery;
 pub use scope::MemoryScope;
 pub use text::MemoryText;

@@ -26,7 +26,7 @@ use crate::visible::quoted;
 
 pub use crate::guarded_files::{GuardedFiles, is_git_name};
 pub use own_command::may_decide;
-pub use reading::{ReadingLine, only_reads};
+pub use reading::{ReadingLine, has_other_quotes, only_reads};
 pub use rule::{DeniedPaths, PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
 pub use shell::{ShellLine, covers_line};
 

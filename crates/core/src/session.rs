@@ -12,7 +12,8 @@ use crate::client_ask::ClientAsk;
 use crate::ids::{MemoryId, PlanId};
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
-use crate::plan::Plan;
+use crate::plan::content::CallRunner;
+use crate::plan::{Plan, PlanStatus};
 use crate::presence::{AgentClient, UsedSignature};
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
@@ -89,6 +90,36 @@ impl Session {
     /// The plan that the open turn carries out.
     pub fn worked_on(&self) -> Option<&PlanId> {
         self.turn.as_ref()?.purpose.plan()
+    }
+
+    /// What a search looks through, in small letters: its title, its topic, its channel and its key.
+    pub fn search_text(&self) -> String {
+        let parts = [self.title.as_deref(), self.topic.as_deref()];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &self.identity.to_string();
+        text.to_lowercase()
+    }
+
+    /// Whether the plan is its active one or its round.
+    pub fn names(&self, plan: &PlanId) -> bool {
+        self.plan_mode.active_plan.as_ref() == Some(plan) || self.round.as_ref() == Some(plan)
+    }
+
+    /// Whether the plan may wait for a person, as far as the two say. Whether a process works on it and whether its next call can be
+    /// made is found out where they are listed.
+    pub fn may_wait(&self, plan: &Plan) -> bool {
+        let has_call = || plan.next_recorded_call().is_some_and(|(_, call)| call.runner == CallRunner::Planwright);
+        match plan.status {
+            PlanStatus::Ready => true,
+            PlanStatus::Approved => has_call(),
+            PlanStatus::Executing => plan.wants_a_look().is_some() || has_call(),
+            // One that failed waits no more once its session has left it for another.
+            PlanStatus::PartiallyCompleted => self.names(&plan.id) && plan.wants_a_look().is_some(),
+            PlanStatus::Collecting
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => false,
+        }
     }
 
     /// What the open turn asks a person, or the hook of a client.

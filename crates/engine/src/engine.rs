@@ -15,10 +15,12 @@ use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
+use crate::journal_witness::JournalWitness;
 use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::memories::{Embeddings, Memories};
 use crate::model::EmbeddingModel;
 use crate::plans::Plans;
+use crate::project_places::ProjectPlaces;
 use crate::push::PushSubscriptions;
 use crate::reviews::Reviews;
 use crate::session_files::{PlanFiles, SessionFiles};
@@ -34,12 +36,14 @@ pub struct Engine {
     submitter: Submitter,
     workbook_location: WorkbookLocation,
     embeddings: Option<Arc<Embeddings>>,
+    project_places: Option<ProjectPlaces>,
+    witness: Option<Arc<JournalWitness>>,
 }
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        let (workbook_location, embeddings) = Default::default();
-        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings }
+        let (workbook_location, embeddings, project_places, witness) = Default::default();
+        Self { submitter: Submitter::new(ledger, policy), workbook_location, embeddings, project_places, witness }
     }
 
     /// Sets another source of time and ids.
@@ -60,6 +64,42 @@ impl Engine {
     /// Writes plans as files of the project they are made in.
     pub fn with_plan_files(self, files: Arc<dyn PlanFiles>) -> Self {
         Self { submitter: self.submitter.with_plan_files(files), ..self }
+    }
+
+    /// Compares where the project folders of sessions are with where this process is.
+    pub fn with_project_places(self, places: ProjectPlaces) -> Self {
+        Self { project_places: Some(places), ..self }
+    }
+
+    /// Fails if the session works in a project folder that is on other machines.
+    pub async fn check_project_is_here(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        match &self.project_places {
+            Some(places) => places.check(session).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Notices journals that are shorter than what this process wrote, as a failover may leave them.
+    pub fn with_journal_witness(self) -> Self {
+        let witness = Arc::<JournalWitness>::default();
+        self.submitter.observe(witness.clone());
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// Forgets how far the journal of a session went that was deleted.
+    pub fn forget_journal(&self, session: &SessionIdentity) {
+        if let Some(witness) = &self.witness {
+            witness.forget(session);
+        }
+    }
+
+    /// Fails if no work may begin in the session here: its project folder is elsewhere, or its journal lost entries.
+    pub async fn check_before_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<()> {
+        self.check_project_is_here(session).await?;
+        match &self.witness {
+            Some(witness) => witness.check(self.ledger().as_ref(), session, by).await,
+            None => Ok(()),
+        }
     }
 
     /// Finds memories by their meaning as well.
@@ -87,7 +127,7 @@ impl Engine {
     }
 
     pub fn sessions(&self) -> Sessions {
-        Sessions::new(self.submitter.clone())
+        Sessions::new(self.submitter.clone(), self.project_places.clone())
     }
 
     pub fn plans(&self) -> Plans {

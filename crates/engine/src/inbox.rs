@@ -60,7 +60,7 @@ impl Inbox {
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
-            let page = self.ledger.plans_in_hand(after, room).await?;
+            let page = self.ledger.waiting_plans(after, room).await?;
             found.damaged.extend(page.damaged);
             for listed in page.items {
                 match self.waiting(listed).await {
@@ -71,7 +71,7 @@ impl Inbox {
                 }
             }
             (found.next, after) = (page.next, page.next);
-            // Most executing plans wait for no decision, so the page is filled up with the next ones.
+            // Some wait for no decision after all, so the page is filled up with the next ones.
             if found.next.is_none() || found.items.len() >= limit as usize {
                 return Ok(found);
             }

@@ -36,7 +36,10 @@ pub use chats::{
     ChatStore, Delivery, KeyedRecord, NewMessage, OutboxMessage, PendingUpdate, Poller, ReceivedUpdate, TakeMessages,
     TakeOrder, Undelivered,
 };
-pub use derived_rows::{DerivedRows, EntryKeys, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm};
+pub use derived_rows::{
+    DerivedRows, EntryKeys, RunsRow, ScopeCounts, SessionFlags, StoredMemory, StoredTerm, is_working, text_for_row,
+    waiting_since,
+};
 pub use leases::{Claim, ClaimedRequest, LeaseOwner, LeaseStore, RunsFilter, StoredAnswer, Unfinished};
 pub use memories::{FoundMemories, MemoryStore, MemoryVector};
 pub use plans::{PlanAnywhere, PlanStore, PlanSummary};
@@ -254,9 +257,23 @@ pub trait SessionStore: Send + Sync + std::fmt::Debug + 'static {
     /// while others are written, so this is for people who read one page; use [`Self::walk_sessions`] to visit them all.
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
 
+    /// The sessions that have all of these words, which are in small letters, in their [search text]; the most recently active
+    /// first. `None` if they are so many that reading the list of all sessions finds the first of them sooner.
+    ///
+    /// [search text]: planwright_core::session::Session::search_text
+    async fn sessions_with_words(
+        &self,
+        words: &[String],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Option<Page<StoredSession>>>;
+
     /// The sessions in an order that never changes, for callers that visit every one of them. `after` is the `next` of the
     /// page before. A session that exists during the whole walk is returned exactly once.
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The sessions for which the program of an agent was started, in the same order.
+    async fn sessions_with_agents(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
 
     /// The number of sessions, readable or not.
     async fn count_sessions(&self) -> LedgerResult<u64>;

@@ -13,9 +13,13 @@
 //!   are signed one by one
 //! - [`lookup`]: a session or a plan, or the refusal that says it does not exist; `who`: actors in words
 //! - [`ledger`]: the port to the store, in six parts
+//! - `journal_witness`: a journal that is shorter than what this server saw
 //! - [`push`]: browsers that get pushes
 //! - [`model`]: the port to models; [`permission_rules`]: the port to the rules for calls
 //! - [`session_files`]: the ports to the files of sessions and of plans; [`temp_file`]: files that are whole or not there
+//! - [`project_places`]: which machine has the project folder of a session
+//! - [`server_beats`]: the port to the heartbeats of servers
+//! - [`shared_files`]: the ports by which servers that share no disk share the files of sessions
 //! - [`upstream`]: the port to upstream MCP servers, and what people accepted of their tools
 //! - [`line_writer`]: messages to another program, one per line
 //! - [`version_index`]: which entry of a journal made which version of a plan
@@ -37,6 +41,7 @@ pub mod feed;
 pub mod history;
 pub mod importer;
 pub mod inbox;
+mod journal_witness;
 pub mod ledger;
 pub mod line_writer;
 pub mod lookup;
@@ -48,11 +53,14 @@ pub mod plan_steps;
 pub mod plan_watch;
 pub mod plans;
 pub mod process;
+pub mod project_places;
 pub mod push;
 pub mod reviews;
+pub mod server_beats;
 pub mod session_files;
 mod session_policies;
 pub mod sessions;
+pub mod shared_files;
 pub mod step_counts;
 pub mod submitter;
 pub mod temp_file;

@@ -46,7 +46,7 @@ pub(crate) async fn agents_of_sessions(ledger: &dyn Ledger) -> LedgerResult<Vec<
     let mut clients = Vec::new();
     let mut after = None;
     loop {
-        let page = ledger.walk_sessions(after, PAGE).await?;
+        let page = ledger.sessions_with_agents(after, PAGE).await?;
         let found = page.items.into_iter().flat_map(|stored| stored.session.clients);
         clients.extend(found.filter(|client| !client.is_unknown()));
         after = page.next;

@@ -37,6 +37,11 @@ pub fn is_gone(owner: &str) -> bool {
     here && known && ended(pid, began)
 }
 
+/// Whether the process with this name is or was on this machine, among the processes that this one sees.
+pub fn is_here(owner: &str) -> bool {
+    place().is_some_and(|place| owner.strip_prefix(&place).is_some_and(|rest| rest.starts_with('/')))
+}
+
 /// Nothing is known of a process that this one may not look at.
 fn ended(pid: &str, began: &str) -> bool {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
@@ -102,8 +107,8 @@ mod tests {
         let began = started(&child.id().to_string()).unwrap_or_else(|| "0".to_owned());
         let name = format!("{}/{}/{began}/x", place().unwrap(), child.id());
         child.wait().unwrap();
-        assert!(is_gone(&name));
+        assert!(is_gone(&name) && is_here(&name));
         let elsewhere = name.replacen('/', "x/", 1);
-        assert!(!is_gone(&elsewhere));
+        assert!(!is_gone(&elsewhere) && !is_here(&elsewhere) && is_here(&own_name()));
     }
 }

@@ -14,6 +14,7 @@ use crate::approvals::Approvals;
 use crate::history::History;
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
+use crate::project_places::ProjectPlaces;
 use crate::submitter::{SubmitRequest, Submitter};
 
 /// How many pages one search reads.
@@ -22,11 +23,12 @@ const MAX_PAGES: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Sessions {
     submitter: Submitter,
+    project_places: Option<ProjectPlaces>,
 }
 
 impl Sessions {
-    pub(crate) fn new(submitter: Submitter) -> Self {
-        Self { submitter }
+    pub(crate) fn new(submitter: Submitter, project_places: Option<ProjectPlaces>) -> Self {
+        Self { submitter, project_places }
     }
 
     /// An identity that no session has yet.
@@ -91,7 +93,11 @@ impl Sessions {
         by: &Actor,
         workspace: Workspace,
     ) -> LedgerResult<Committed> {
-        self.submit(session, by, SessionCommand::ChooseWorkspace(workspace)).await
+        let chosen = self.submit(session, by, SessionCommand::ChooseWorkspace(workspace.clone())).await?;
+        if let Some(places) = &self.project_places {
+            places.record(session, &workspace).await?;
+        }
+        Ok(chosen)
     }
 
     /// Records the program that started `planwright mcp` for this session.
@@ -130,6 +136,10 @@ impl Sessions {
         if query_words.is_empty() {
             return self.list(after, limit).await;
         }
+        if let Some(found) = self.submitter.ledger().sessions_with_words(&query_words, after, limit).await? {
+            return Ok(found);
+        }
+        // So many sessions have the words that those of the first pages are found by reading these pages.
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: after };
         for _ in 0..MAX_PAGES {
             let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
@@ -203,8 +213,6 @@ impl Sessions {
 }
 
 fn has_words(session: &Session, query_words: &[String]) -> bool {
-    let parts = [session.title.as_deref(), session.topic.as_deref()];
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &session.identity.to_string();
-    let text = text.to_lowercase();
+    let text = session.search_text();
     query_words.iter().all(|word| text.contains(word))
 }

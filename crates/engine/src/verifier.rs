@@ -212,7 +212,9 @@ impl Verifier {
             disagreements.extend(wrong.map(|wrong| {
                 disagreement(format!("the index of version {} of plan {} of {session}", wrong.version, wrong.plan))
             }));
-            disagreements.extend(self.compare_derived_rows(&walk.snapshot).await?);
+            // Plans that are not what they should be are not in the right lists either.
+            let plans_agree = disagreements.is_empty();
+            disagreements.extend(self.compare_derived_rows(&walk.snapshot, plans_agree).await?);
             disagreements.extend(self.check_acts(walk).await?);
         }
         let damage = damage.map(|damage| damage.to_string());
@@ -241,13 +243,14 @@ impl Verifier {
         Ok(wrong.collect())
     }
 
-    /// Compares the memories, their index and the row of schedules and runs with the replayed journal.
-    async fn compare_derived_rows(&self, replayed: &Snapshot) -> LedgerResult<Vec<DamagedRow>> {
+    /// Compares the memories, their index, the row of schedules and runs and the lists of plans with the replayed journal.
+    async fn compare_derived_rows(&self, replayed: &Snapshot, plans_agree: bool) -> LedgerResult<Vec<DamagedRow>> {
         let copies = replayed.memories.iter().filter(|(_, record)| record.item.scope == MemoryScope::Global);
         let copies: Vec<_> = copies.map(|(id, _)| id.clone()).collect();
         let rows = self.ledger.derived_rows(&replayed.identity, &copies).await?;
         let known = |what: &String| rows.damaged.iter().any(|row| what.starts_with(&row.what));
-        let wrong = rows.disagreements(replayed).into_iter().filter(|what| !known(what)).map(disagreement);
+        let lists = if plans_agree { rows.wrong_lists(replayed) } else { Vec::new() };
+        let wrong = rows.disagreements(replayed).into_iter().filter(|what| !known(what)).chain(lists).map(disagreement);
         Ok(rows.damaged.iter().cloned().chain(wrong).collect())
     }
 }

@@ -283,19 +283,25 @@ async fn look_everywhere(shared: &Shared, since: Timestamp) -> LedgerResult<()> 
     let (runs, _) = shared.engine.inbox().runs().await?;
     sessions.extend(runs.into_iter().map(|waiting| waiting.session));
     sessions.extend(active_since(shared, since).await?);
+    let mut after = None;
+    loop {
+        let page = shared.ledger.waiting_plans(after, PAGE).await?;
+        sessions.extend(page.items.into_iter().map(|listed| listed.session));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
     let ended = [PlanStatus::Completed, PlanStatus::PartiallyCompleted];
-    for (statuses, all) in [(&[PlanStatus::Ready, PlanStatus::Executing][..], true), (&ended[..], false)] {
-        let mut after = None;
-        loop {
-            let page = shared.ledger.plans_anywhere(statuses, after, PAGE).await?;
-            let is_old = page.items.last().is_some_and(|listed| listed.plan.updated_at < since);
-            let wanted = page.items.into_iter().filter(|listed| all || listed.plan.updated_at >= since);
-            sessions.extend(wanted.map(|listed| listed.session));
-            after = page.next;
-            // The newest come first.
-            if after.is_none() || (!all && is_old) {
-                break;
-            }
+    loop {
+        let page = shared.ledger.plans_anywhere(&ended, after, PAGE).await?;
+        let is_old = page.items.last().is_some_and(|listed| listed.plan.updated_at < since);
+        let wanted = page.items.into_iter().filter(|listed| listed.plan.updated_at >= since);
+        sessions.extend(wanted.map(|listed| listed.session));
+        after = page.next;
+        // The newest come first.
+        if after.is_none() || is_old {
+            break;
         }
     }
     let mut failed = None;

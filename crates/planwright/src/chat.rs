@@ -8,7 +8,8 @@
 //! - [`session_models`]: the models that a person chose for sessions
 //! - [`alert`]: the bell
 //! - [`known_arguments`]: the sessions and plans that complete a line
-//! - [`editor`]: the line that is being typed
+//! - [`editor`]: the line that is being typed, in the line prompt
+//! - [`inline`]: the box in which a person types, in the inline interface
 //! - [`waiting`]: what waits for the person, shown before the prompt
 //! - [`elsewhere`]: what other processes decide while the person is at the prompt
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
@@ -26,6 +27,7 @@ pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
 mod elsewhere;
+pub(crate) mod inline;
 mod keyboard;
 mod known_arguments;
 pub(crate) mod lines;

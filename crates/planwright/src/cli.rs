@@ -271,6 +271,8 @@ pub(crate) enum CliCommand {
     /// Show what you permitted from now on with `always`, and take it back
     #[command(after_help = permissions::PERMISSIONS)]
     Permissions(PermissionsArgs),
+    /// Choose the model that answers, try it, and connect the clients that are installed
+    Setup,
     /// Show which model answers, and which models the providers offer
     #[command(after_help = operation::MODELS)]
     Models(ModelsArgs),
@@ -315,6 +317,9 @@ pub(crate) struct ChatArgs {
     /// The approver who you are, where the policy asks for a passphrase [default: the only one]
     #[arg(long, value_name = "NAME")]
     pub(crate) approver: Option<String>,
+    /// Type line by line, without the box at the bottom; for screen readers and simple terminals
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// The message, or a command such as `/plan show`; `-` reads it from stdin
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Vec<String>,

@@ -27,6 +27,8 @@ pub(crate) mod project;
 mod restore;
 mod serve;
 mod sessions;
+mod setup;
+mod shared_files;
 mod telegram;
 mod token;
 mod verify;
@@ -111,6 +113,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
         CliCommand::Verify(arguments) => {
             verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
         }
+        CliCommand::Setup => setup::run(global).await,
         CliCommand::Models(arguments) => models::run(global, &arguments).await,
         CliCommand::Doctor(arguments) => doctor::run(global, &arguments).await,
         CliCommand::Health(arguments) => health::run(global, &arguments).await,
@@ -125,7 +128,7 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
 /// links by their own commands.
 fn needs_person(command: &CliCommand) -> bool {
     match command {
-        CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Import(_) => true,
+        CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Import(_) | CliCommand::Setup => true,
         CliCommand::Restore(_) | CliCommand::Telegram(_) => true,
         CliCommand::McpServer(arguments) => {
             matches!(arguments.command, McpServerCommand::Add(_) | McpServerCommand::Remove { .. })

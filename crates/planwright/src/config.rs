@@ -4,6 +4,7 @@
 //! - `approval`: how a person has to be recognised to approve
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
+//! - `files`: where servers share the files of sessions
 //! - `guarded`: the settings that live in the store
 //! - `chat`: the chat in a terminal
 //! - `hook`: the hooks of clients
@@ -29,6 +30,7 @@ mod approval;
 mod auto;
 mod chat;
 mod file;
+mod files;
 mod gateway;
 pub(crate) mod guarded;
 mod hook;
@@ -66,8 +68,9 @@ use planwright_store::Location;
 use planwright_telegram::TelegramOptions;
 use planwright_upstream::UpstreamServerOptions;
 
-pub(crate) use self::chat::ChatAlert;
+pub(crate) use self::chat::{ChatAlert, ChatInterface};
 use self::file::File;
+pub(crate) use self::files::FilePlace;
 use self::guarded::{AcceptedServers, GuardedSettings};
 pub(crate) use self::hook::HookAsk;
 pub(crate) use self::mcp::McpPlan;
@@ -93,6 +96,10 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// Which project folders this machine has.
+    pub(crate) projects_id: Option<String>,
+    /// Where servers share the files of sessions.
+    pub(crate) file_place: FilePlace,
     /// Files that later run or instruct, beside the usual ones.
     pub(crate) guarded_files: Vec<String>,
     /// Where plans are written in a project.
@@ -107,6 +114,8 @@ pub(crate) struct Settings {
     pub(crate) hook_ask: HookAsk,
     /// How the chat tells that the agent is done.
     pub(crate) chat_alert: ChatAlert,
+    /// How a person types in the chat.
+    pub(crate) chat_interface: ChatInterface,
     /// What becomes of calls of agents of other programs to upstream servers.
     pub(crate) gateway_options: GatewayOptions,
     /// How long lists wait for the servers of `--upstream`.
@@ -185,9 +194,10 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let (allowed_projects, guarded_files) = (file.projects.allow(), file.projects.guard());
+        let (projects_id, file_place) = (file.projects.id(), file.files.store());
         let plan_export = file.plan.export();
         let mcp_plan = file.mcp.plan();
-        let (hook_ask, chat_alert) = (file.hook.ask(), file.chat.alert());
+        let (hook_ask, chat_alert, chat_interface) = (file.hook.ask(), file.chat.alert(), file.chat.interface());
         let (gateway_options, gateway_start) = (file.gateway.options(), file.gateway.start_seconds());
         let telegram = std::mem::take(&mut file.telegram).options()?;
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
@@ -207,6 +217,8 @@ impl Settings {
             server,
             sandbox,
             allowed_projects,
+            projects_id,
+            file_place,
             guarded_files,
             plan_export,
             permissions,
@@ -214,6 +226,7 @@ impl Settings {
             mcp_plan,
             hook_ask,
             chat_alert,
+            chat_interface,
             gateway_options,
             gateway_start,
             telegram,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use planwright_agent::plan_export::PlanExport;
 use planwright_agent::toolbox::Toolbox;
 use planwright_agent::toolbox::command::CommandTools;
-use planwright_agent::toolbox::files::{FileLimits, FileTools};
+use planwright_agent::toolbox::files::{FileLimits, FileSharing, FileTools};
 use planwright_agent::upstream::UpstreamTools;
 use planwright_agent::{Agent, AgentOptions};
 use planwright_core::actor::Actor;
@@ -24,27 +24,29 @@ use planwright_engine::Engine;
 use planwright_engine::approvals::OpenedFor;
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{ApprovalStore, Ledger, LedgerError, StoredSession};
-use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
+use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
+use planwright_engine::server_beats::ServerBeats;
 use planwright_engine::upstream::UpstreamServers as _;
 use planwright_engine::workbook::WorkbookFolders;
-use planwright_llm::{MissingEmbeddings, ModelChoice, connect_embeddings};
 use planwright_notify::NotifyOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use planwright_surfaces::mcp::PlanStart;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_telegram::TelegramOptions;
-use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
+use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
+use crate::asking_server::AskingServer;
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
 use crate::config::guarded::access_entry;
-use crate::config::{ChatAlert, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
+use crate::config::{ChatAlert, ChatInterface, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
+use crate::file_sharing::{project_places, shared, sharing};
 use crate::invocation::Invocation;
-use crate::models::ConfiguredModels;
+use crate::models::{ConfiguredModels, embeddings};
 use crate::permissions::PermissionFile;
 use crate::processes;
 use crate::sandbox;
@@ -67,6 +69,7 @@ pub(crate) struct Context {
     pub(crate) model: ModelSettings,
     /// How the chat tells that the agent is done.
     pub(crate) chat_alert: ChatAlert,
+    pub(crate) chat_interface: ChatInterface,
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
@@ -76,6 +79,10 @@ pub(crate) struct Context {
     pub(crate) asking_servers: Vec<AskingServer>,
     /// The rules for calls of tools.
     pub(crate) permissions: Arc<PermissionFile>,
+    /// Where servers share the files of sessions. `None` where each has its own.
+    pub(crate) sharing: Option<Arc<FileSharing>>,
+    /// The heartbeats of servers. `None` where all processes of the store are on one machine.
+    beats: Option<Arc<dyn ServerBeats>>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
     /// The address of the dashboard, without a slash at the end.
@@ -84,23 +91,6 @@ pub(crate) struct Context {
     pub(crate) served: Served,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
-}
-
-/// A server whose settings ask for more to reach than a person has allowed.
-#[derive(Debug)]
-pub(crate) struct AskingServer {
-    pub(crate) name: ServerName,
-    /// For people, such as `to use the network`.
-    pub(crate) asks: String,
-    /// How the store keeps a person's word about exactly this.
-    pub(crate) entry: String,
-}
-
-impl AskingServer {
-    fn of(server: &UpstreamServerOptions) -> Option<Self> {
-        let (asks, entry) = (server.not_allowed()?, access_entry(server)?);
-        Some(Self { name: server.name.clone(), asks, entry })
-    }
 }
 
 /// The settings in force of a server and of `planwright mcp`.
@@ -192,7 +182,8 @@ impl Context {
 
     /// With the guarded settings that the store has. A new store takes those of this process.
     pub(crate) async fn opened_for(purpose: OpenedFor, global: &Global, settings: Settings) -> Result<Self, Failure> {
-        let ledger = planwright_store::open(&settings.location).await?;
+        let store = planwright_store::open_store(&settings.location).await?;
+        let ledger = store.ledger.clone();
         let approvals = Engine::new(ledger.clone(), settings.policy.clone()).approvals();
         let rules = PermissionFile::new(settings.permissions.clone(), &settings.data).guarding(&settings.guarded_files);
         let by = Actor::system("cli");
@@ -221,7 +212,10 @@ impl Context {
         let asking_servers = settings.mcp_servers.iter().filter_map(AskingServer::of).collect();
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
-        let files = FileTools::new(settings.data.join("users"), FileLimits::default());
+        let project_places = project_places(&settings, &store);
+        let beats = matches!(settings.location, Location::Postgres(_)).then(|| store.beats.clone());
+        let sharing = sharing(&settings.file_place, store)?;
+        let files = shared(FileTools::new(settings.data.join("users"), FileLimits::default()), sharing.as_ref());
         let folders =
             WorkbookFolders { files: Arc::new(files.clone()), templates: Some(settings.data.join("templates")) };
         let records = settings.gateway_options.writes == GatewayWrites::Recorded;
@@ -229,6 +223,10 @@ impl Context {
         let mut engine = Engine::new(ledger.clone(), policy)
             .with_workbook_folders(folders)
             .with_project_files(Arc::new(files.clone()));
+        if let Some(places) = project_places {
+            // Only a database that others reach is replicated.
+            engine = engine.with_project_places(places).with_journal_witness();
+        }
         if let Some(path) = settings.plan_export {
             engine = engine.with_plan_files(Arc::new(PlanExport::new(path, files)));
         }
@@ -252,9 +250,12 @@ impl Context {
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
             permissions: Arc::new(rules),
+            sharing,
+            beats,
             data: settings.data,
             model: settings.model,
             chat_alert: settings.chat_alert,
+            chat_interface: settings.chat_interface,
             sandbox,
             upstream,
             asking_servers,
@@ -278,6 +279,7 @@ impl Context {
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.beats = self.beats.clone();
         options.models = models.map(|models| Arc::new(models) as Arc<dyn ModelCatalog>);
         options.own_program = processes::own_program;
         options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
@@ -319,10 +321,11 @@ impl Context {
     }
 
     fn files_with(&self, limits: FileLimits) -> FileTools {
-        match &self.allowed_projects {
+        let files = match &self.allowed_projects {
             Some(allow) => FileTools::with_allowed_projects(self.users(), limits, allow.clone()),
             None => FileTools::new(self.users(), limits),
-        }
+        };
+        shared(files, self.sharing.as_ref())
     }
 
     /// The folder with the files of all sessions.
@@ -588,11 +591,4 @@ pub(crate) fn read_stdin() -> Result<String, Failure> {
 
 pub(crate) fn read_file(path: &PathBuf) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{} cannot be read: {error}", path.display())))
-}
-
-/// The embedding model. Searches say why they do without one that cannot be set up.
-fn embeddings(choice: &ModelChoice) -> Arc<dyn EmbeddingModel> {
-    let lookup = |name: &str| std::env::var(name).ok();
-    connect_embeddings(choice, lookup)
-        .unwrap_or_else(|error| Arc::new(MissingEmbeddings { choice: choice.to_string(), reason: error.to_string() }))
 }

@@ -9,7 +9,9 @@
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
 //! - [`demo`]: what an agent tries and what Planwright answers, on a temporary store
+//! - `asking_server`: upstream servers that ask for more than they may reach
 //! - [`external_editor`]: the person's editor
+//! - [`file_sharing`]: where servers share the files of sessions
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
@@ -28,6 +30,7 @@
 //! Never in it: logic. A rule belongs in `core`, a use case in the engine or the agent.
 
 mod approver;
+mod asking_server;
 mod backup;
 mod chat;
 mod cli;
@@ -37,6 +40,7 @@ mod context;
 mod demo;
 mod external_editor;
 mod failure;
+mod file_sharing;
 mod file_system;
 mod invocation;
 mod logging;

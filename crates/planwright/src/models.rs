@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planwright_core::policy::Policy;
-use planwright_engine::model::{Model, ModelCatalog};
-use planwright_llm::{ChooseError, ModelChoice, Options, connect};
+use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
+use planwright_llm::{ChooseError, MissingEmbeddings, ModelChoice, Options, connect, connect_embeddings};
 
 use crate::config::ModelSettings;
 use crate::failure::Failure;
@@ -52,4 +52,11 @@ impl ModelCatalog for ConfiguredModels {
 /// How every model of this process is called.
 pub(crate) fn options(settings: &ModelSettings) -> Options {
     Options { context_tokens: settings.context_tokens, limits: settings.limits.clone(), ..Options::default() }
+}
+
+/// The embedding model. Searches say why they do without one that cannot be set up.
+pub(crate) fn embeddings(choice: &ModelChoice) -> Arc<dyn EmbeddingModel> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    connect_embeddings(choice, lookup)
+        .unwrap_or_else(|error| Arc::new(MissingEmbeddings { choice: choice.to_string(), reason: error.to_string() }))
 }

@@ -4,7 +4,7 @@ use planwright_agent::toolbox::command::CommandOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_store::Location;
 
-use crate::config::{SandboxSettings, Settings};
+use crate::config::{FilePlace, SandboxSettings, Settings};
 use crate::token;
 
 pub(crate) fn of(settings: &Settings) -> Sandbox {
@@ -16,6 +16,9 @@ pub(crate) fn of(settings: &Settings) -> Sandbox {
             path.into()
         };
         hidden.extend(["", "-wal", "-shm"].map(beside));
+    }
+    if let FilePlace::Folder(folder) = &settings.file_place {
+        hidden.push(folder.clone());
     }
     let SandboxSettings { readable, hidden: further, passed_variables, .. } = settings.sandbox.clone();
     hidden.extend(further);

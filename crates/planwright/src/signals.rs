@@ -58,6 +58,52 @@ impl Signals {
     }
 }
 
+/// What happened to the window of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WindowChange {
+    Resized,
+    /// The program was suspended, and goes on.
+    Continued,
+}
+
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct WindowChanges {
+    resized: tokio::signal::unix::Signal,
+    continued: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl WindowChanges {
+    pub(crate) fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let continued = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+        Ok(Self { resized: signal(SignalKind::window_change())?, continued: signal(continued)? })
+    }
+
+    pub(crate) async fn next(&mut self) -> WindowChange {
+        tokio::select! {
+            _ = self.resized.recv() => WindowChange::Resized,
+            _ = self.continued.recv() => WindowChange::Continued,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(crate) struct WindowChanges;
+
+#[cfg(not(unix))]
+impl WindowChanges {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    pub(crate) async fn next(&mut self) -> WindowChange {
+        std::future::pending().await
+    }
+}
+
 impl Signals {
     /// Completes when a server has to stop. SIGHUP is ignored unless the server was started in a terminal: it has no settings
     /// that it could read again while it runs.

@@ -8,6 +8,7 @@ use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
+use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use planwright_engine::ledger::{RunsRow, Submission};
@@ -15,6 +16,7 @@ use planwright_engine::version_index::apply_and_index;
 
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
+use crate::waiting::{WaitingChanges, changes, waiting};
 
 /// What is to be written for one submission.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct AppliedCommand {
     pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
     /// What changes of memories, in order.
     pub(crate) memories: Vec<MemoryRowChange>,
+    /// What a search for sessions looks through afterwards, if it changed.
+    pub(crate) search_text: Option<String>,
+    /// What changes in the list of plans that may wait for a person.
+    pub(crate) waiting: WaitingChanges,
     /// What the row about schedules and runs says afterwards, if they changed.
     pub(crate) auto: Option<RunsRow>,
 }
@@ -49,6 +55,8 @@ pub(crate) fn apply_command(
     let sealed = events.iter().map(|event| end.seal(&submission.session, &submission.context, event));
     let entries: Vec<_> = sealed.collect::<Result<_, _>>()?;
     *head = end;
+    let waiting_before = waiting(snapshot);
+    let text_before = snapshot.session.as_deref().map(Session::search_text);
     let mut versions = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, PlanRowChanges>::new();
     let mut memories = Vec::new();
@@ -62,7 +70,10 @@ pub(crate) fn apply_command(
     }
     let changes_auto = events.iter().any(|event| event.auto_event().is_some());
     let auto = snapshot.session.as_deref().filter(|_| changes_auto).map(RunsRow::of);
-    Ok(AppliedCommand { events, entries, versions, plans, memories, auto })
+    let waiting = changes(&waiting_before, snapshot);
+    let text = snapshot.session.as_deref().map(Session::search_text);
+    let search_text = text.filter(|text| text_before.as_ref() != Some(text));
+    Ok(AppliedCommand { events, entries, versions, plans, memories, search_text, waiting, auto })
 }
 
 impl AppliedCommand {

@@ -23,10 +23,11 @@ pub(crate) trait Backend: Sql {
     const SESSION_COLUMNS: &'static str;
     /// The tables `session` and `journal`: each session with the last entry of its journal.
     const SESSION_TABLES: &'static str;
-    /// A number that grows with every write to a session.
-    const ACTIVITY: &'static str;
-    /// The sessions whose activity is below `?1`, the most recently active first, at most `?2`.
-    const BY_ACTIVITY: &'static str;
+    /// The columns and, last, a number that grows with every write to a session, of those for which it is below `?1`: the most
+    /// recently active first, at most `?2`.
+    const RECENT_SESSIONS: &'static str;
+    /// The same of the sessions whose ids are in the list `?3`.
+    const FOUND_SESSIONS: &'static str;
     /// When a plan changed last, as a text that is in the order of time; NULL or empty for a time that cannot be read.
     const PLAN_CHANGED: &'static str;
 
@@ -63,11 +64,15 @@ pub(crate) trait Backend: Sql {
 }
 
 /// The rows of a session, the first one last, so that nothing is ever left without it. `?1` is its id.
-pub(crate) const SESSION_ROWS: [&str; 12] = [
+pub(crate) const SESSION_ROWS: [&str; 17] = [
     "DELETE FROM pointer WHERE session_id = ?1",
     "DELETE FROM lease WHERE session_id = ?1",
+    "DELETE FROM session_folder WHERE session_id = ?1",
+    "DELETE FROM file_piece WHERE session_id = ?1",
+    "DELETE FROM project_place WHERE session_id = ?1",
     "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
+    "DELETE FROM waiting_plan WHERE plan_id IN (SELECT id FROM plan WHERE session_id = ?1)",
     "DELETE FROM plan WHERE session_id = ?1",
     "DELETE FROM memory_posting WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
     "DELETE FROM memory_vector WHERE memory IN (SELECT id FROM memory_item WHERE scope_id IN
@@ -75,6 +80,7 @@ pub(crate) const SESSION_ROWS: [&str; 12] = [
     "DELETE FROM memory_item WHERE scope_id IN (SELECT id FROM memory_scope WHERE session_id = ?1)",
     "DELETE FROM memory_scope WHERE session_id = ?1",
     "DELETE FROM auto_session WHERE session_id = ?1",
+    "DELETE FROM session_text WHERE session_id = ?1",
     "DELETE FROM journal WHERE session_id = ?1",
     "DELETE FROM session WHERE id = ?1",
 ];

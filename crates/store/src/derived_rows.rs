@@ -22,9 +22,16 @@ pub(crate) async fn read<B: Sql>(
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
     let own = |text: String| sql!(text, conversation, channel);
     let promoted: Vec<String> = promoted.iter().map(ToString::to_string).collect();
+    let own_plans = format!("SELECT id FROM plan WHERE session_id = {SESSION_ID}");
     let statements = vec![
         own(format!("SELECT due_at, running, waits FROM auto_session WHERE session_id = {SESSION_ID}")),
-        own("SELECT turn_open, asks_person, planning FROM session WHERE conversation = ?1 AND channel = ?2".to_owned()),
+        own(
+            "SELECT turn_open, asks_person, planning, has_agents FROM session WHERE conversation = ?1 AND channel = ?2"
+                .to_owned(),
+        ),
+        own(format!("SELECT text FROM session_text WHERE session_id = {SESSION_ID}")),
+        own(format!("SELECT plan_id, changed_at FROM waiting_plan WHERE plan_id IN ({own_plans})")),
+        own(format!("SELECT plan_id FROM execution WHERE working AND plan_id IN ({own_plans})")),
         own(format!("SELECT scope, items, words, last_position, id FROM memory_scope WHERE session_id = {SESSION_ID}")),
         own(format!(
             "SELECT memory_item.id, body, forgotten, scope_id, position, scope
@@ -43,7 +50,7 @@ pub(crate) async fn read<B: Sql>(
             promoted
         ),
     ];
-    let [runs, columns, scopes, items, postings, copies] =
+    let [runs, columns, texts, waiting, working, scopes, items, postings, copies] =
         sql.query_all(statements).await?.try_into().unwrap_or_default();
     let read = RowsRead {
         session: columns.first().map(session_flags).transpose()?.unwrap_or_default(),
@@ -52,12 +59,16 @@ pub(crate) async fn read<B: Sql>(
         postings: postings.iter().map(posting).collect::<LedgerResult<_>>()?,
         copies: copies.iter().map(item).collect::<LedgerResult<_>>()?,
         runs: runs.first().map(runs_row).transpose()?.unwrap_or_default(),
+        search_text: texts.first().map(|row| row.get(0)).transpose()?,
+        waiting: waiting.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect::<LedgerResult<_>>()?,
+        working: working.iter().map(|row| row.get(0)).collect::<LedgerResult<_>>()?,
     };
     read.put_together(session)
 }
 
 fn session_flags(row: &Row) -> LedgerResult<SessionFlags> {
-    Ok(SessionFlags { turn_open: row.get(0)?, asks_person: row.get(1)?, planning: row.get(2)? })
+    let (turn_open, asks_person) = (row.get(0)?, row.get(1)?);
+    Ok(SessionFlags { turn_open, asks_person, planning: row.get(2)?, has_agents: row.get(3)? })
 }
 
 /// A number that is none, or below nothing, agrees with no journal.
@@ -98,6 +109,9 @@ struct RowsRead {
     /// Promoted copies.
     copies: Vec<ItemRead>,
     runs: RunsRow,
+    search_text: Option<String>,
+    waiting: BTreeMap<String, i64>,
+    working: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -126,7 +140,14 @@ struct PostingRead {
 
 impl RowsRead {
     fn put_together(self, session: &SessionIdentity) -> LedgerResult<DerivedRows> {
-        let mut rows = DerivedRows { session: self.session, runs: self.runs, ..DerivedRows::default() };
+        let mut rows = DerivedRows {
+            session: self.session,
+            search_text: self.search_text,
+            runs: self.runs,
+            waiting: self.waiting,
+            working: self.working,
+            ..DerivedRows::default()
+        };
         for ScopeRead { id, scope, counts } in self.scopes {
             // Each memory has a position of its own, from 1 without gaps.
             let positions: BTreeSet<i64> =

@@ -8,7 +8,7 @@ use planwright_core::journal::{Entry, EntryHash, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::visible::quoted;
-use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, SessionFlags};
+use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, SessionFlags, text_for_row};
 
 /// A plan without the runs of its execution, which have rows of their own.
 pub(crate) fn plan_to_text(plan: &Plan) -> LedgerResult<String> {
@@ -31,6 +31,7 @@ pub(crate) struct SessionState {
     pub(crate) turn_open: bool,
     pub(crate) asks_person: bool,
     pub(crate) planning: bool,
+    pub(crate) has_agents: bool,
 }
 
 impl SessionState {
@@ -38,8 +39,8 @@ impl SessionState {
         let text = serde_json::to_string(session).map_err(|error| {
             LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity))
         })?;
-        let SessionFlags { turn_open, asks_person, planning } = SessionFlags::of(session);
-        Ok(Self { text, turn_open, asks_person, planning })
+        let SessionFlags { turn_open, asks_person, planning, has_agents } = SessionFlags::of(session);
+        Ok(Self { text, turn_open, asks_person, planning, has_agents })
     }
 
     /// What an earlier version of the program wrote, which had no such columns. `None` if it cannot be read: then nothing
@@ -77,7 +78,7 @@ pub(crate) fn check_plan_row(what: impl FnOnce() -> String, plan: &Plan, row: &P
         ("number", row.number.to_string(), plan.number.to_string()),
         ("status", row.status.to_owned(), plan.status.to_string()),
         ("style", row.style.to_owned(), plan.style().to_string()),
-        ("title", title_for_row(row.title), title_for_row(&plan.display_title())),
+        ("title", text_for_row(row.title), text_for_row(&plan.display_title())),
     ];
     match pairs.into_iter().find(|(_, row, content)| row != content) {
         Some((name, row, content)) => {
@@ -86,12 +87,6 @@ pub(crate) fn check_plan_row(what: impl FnOnce() -> String, plan: &Plan, row: &P
         }
         None => Ok(()),
     }
-}
-
-/// A title as every database has room for it: PostgreSQL takes each character but one, which JSON escapes and a
-/// column cannot.
-pub(crate) fn title_for_row(title: &str) -> String {
-    title.replace('\0', "\u{2400}")
 }
 
 /// The end of a chain as its row says it.

@@ -1,5 +1,7 @@
 //! What is stored at a location, without working there: nothing is made and nothing is upgraded.
 
+use std::time::Duration;
+
 use planwright_engine::ledger::LedgerResult;
 
 use crate::{Location, postgres, sqlite};
@@ -15,6 +17,22 @@ pub struct Inspection {
     pub write_ahead: Option<bool>,
     pub link: LinkSafety,
     pub pooler: Pooler,
+    /// How the database server is doing. `None` on SQLite, and where a database does not tell.
+    pub database: Option<DatabaseFacts>,
+}
+
+/// What a PostgreSQL server says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseFacts {
+    pub max_connections: u64,
+    pub connections: u64,
+    /// Standbys that receive what is written, and how many of them a commit waits for.
+    pub standbys: u64,
+    pub synchronous_standbys: u64,
+    /// Whether a commit is on this server's own disk when it is answered.
+    pub is_flushed: bool,
+    /// The age of the oldest open transaction of others.
+    pub oldest_transaction: Duration,
 }
 
 /// Who could read and change what goes to the store and back.

@@ -13,7 +13,7 @@ use planwright_engine::ledger::{
 
 use crate::backend::{Backend, SqlLedger};
 use crate::encode::{self, micros};
-use crate::overview::{in_hand, not_paused};
+use crate::overview::BUSY_SESSIONS;
 use crate::sessions::{SESSION_ID, identity, walk};
 use crate::sql::{Row, sql};
 use crate::{claims, paging};
@@ -94,17 +94,9 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
 
     async fn lease_owners(&self, of: Option<&SessionIdentity>, longest: Duration) -> LedgerResult<Vec<LeaseOwner>> {
         let latest = B::from_now("?1");
-        let (in_hand, not_paused) = (in_hand!(), not_paused!());
         let (which, since) = match of {
             Some(_) => ("SELECT id FROM session WHERE conversation = ?2 AND channel = ?3".to_owned(), B::ENDED),
-            None => {
-                let unfinished = format!(
-                    "SELECT id FROM session WHERE turn_open AND NOT asks_person
-                     UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
-                         WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused}"
-                );
-                (unfinished, B::NOW)
-            }
+            None => (BUSY_SESSIONS.to_owned(), B::NOW),
         };
         let statement = format!(
             "SELECT owner, CAST(max(CASE WHEN expires_at > {latest} THEN 1 ELSE 0 END) AS bigint) FROM lease
@@ -164,14 +156,11 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
 
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         let (columns, tables, ended, now) = (B::SESSION_COLUMNS, B::SESSION_TABLES, B::ENDED, B::NOW);
-        let (in_hand, not_paused) = (in_hand!(), not_paused!());
         let statement = format!(
             "SELECT {columns}, lease.owner, lease.fence, lease.expires_at > {ended}
              FROM {tables} LEFT JOIN lease ON lease.session_id = session.id
-             WHERE NOT session.asks_person AND session.id IN (SELECT id FROM session WHERE turn_open
-                     UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
-                     WHERE plan.status = 'EXECUTING' AND {in_hand} AND {not_paused})
-                 AND session.id > ?1 AND (lease.expires_at IS NULL OR lease.expires_at <= {now})
+             WHERE NOT session.asks_person AND session.id IN ({BUSY_SESSIONS}) AND session.id > ?1
+                 AND (lease.expires_at IS NULL OR lease.expires_at <= {now})
              ORDER BY session.id LIMIT ?2"
         );
         let rows = self.0.query(sql!(statement, paging::walked_from(after), limit)).await?;
@@ -179,7 +168,7 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
     }
 
     async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        walk(&self.0, "", "session.asks_person", after, limit).await
+        walk(&self.0, "session.asks_person", after, limit).await
     }
 
     async fn take_due(&self, now: Timestamp, keep: Duration, limit: u32) -> LedgerResult<Vec<SessionIdentity>> {
@@ -216,8 +205,15 @@ impl<B: Backend> LeaseStore for SqlLedger<B> {
             RunsFilter::Running => "auto_session.running",
             RunsFilter::Waiting => "auto_session.waits",
         };
-        let join = "JOIN auto_session ON auto_session.session_id = session.id";
-        walk(&self.0, join, condition, after, limit).await
+        // The row of a run leads to its session: their number is what is asked for, that of all sessions is not.
+        let (columns, tables) = (B::SESSION_COLUMNS, B::SESSION_TABLES);
+        let statement = format!(
+            "SELECT {columns} FROM auto_session CROSS JOIN {tables}
+             WHERE {condition} AND auto_session.session_id > ?1 AND session.id = auto_session.session_id
+             ORDER BY auto_session.session_id LIMIT ?2"
+        );
+        let rows = self.0.query(sql!(statement, paging::walked_from(after), limit)).await?;
+        paging::walked_page(&rows, limit, B::read_session)
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {

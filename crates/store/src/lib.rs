@@ -9,8 +9,12 @@
 //!   clients may send twice, which is part of `leases`
 //! - `apply_command`: what is done with a command, once the session is loaded
 //! - `plan_rows`, `memory_rows`, `derived_rows`, `vectors`, `encode`: plans, memories and the rest as they are stored
+//! - `waiting`: the list of plans that may wait for a person
 //! - `leasing`: which process may write to a session
 //! - `paging`, `overview`: pages of lists in the order of time, and plans over all sessions
+//! - `server_beats`: the heartbeats of servers
+//! - `project_places`: which machine has the project folder of a session
+//! - `shared_files`, `object_blobs`: the files that servers share, in the database, and in a folder or an S3-compatible storage
 //! - `restore`: a session from its journal
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `changes`, `write_health`: announces which sessions were written to, and whether writes succeed
@@ -35,34 +39,72 @@ mod leasing;
 mod location;
 mod memories;
 mod memory_rows;
+mod object_blobs;
 mod overview;
 mod paging;
 mod plan_rows;
 mod plans;
 mod postgres;
+mod project_places;
 mod restore;
+mod server_beats;
 mod sessions;
+mod shared_files;
 mod sql;
 mod sqlite;
 mod transport;
 mod vectors;
 mod version_backfill;
 mod version_lookup;
+mod waiting;
 mod write_health;
 
 use std::sync::Arc;
 
 use planwright_engine::ledger::{Ledger, LedgerResult};
+use planwright_engine::project_places::ProjectPlaceStore;
+use planwright_engine::server_beats::ServerBeats;
+use planwright_engine::shared_files::{BlobStore, FolderIndex};
 
-pub use inspect::{Inspection, LinkSafety, Pooler, inspect};
+pub use inspect::{DatabaseFacts, Inspection, LinkSafety, Pooler, inspect};
 pub use location::{Location, PostgresAddress};
+pub use object_blobs::ObjectBlobs;
 pub use postgres::{PostgresLedger, clients as postgres_clients};
 pub use sqlite::SqliteLedger;
 
+/// A store, and the parts of it that servers share files through.
+#[derive(Debug, Clone)]
+pub struct OpenedStore {
+    pub ledger: Arc<dyn Ledger>,
+    pub folders: Arc<dyn FolderIndex>,
+    /// The pieces of files that are kept in the database.
+    pub pieces: Arc<dyn BlobStore>,
+    pub project_places: Arc<dyn ProjectPlaceStore>,
+    pub beats: Arc<dyn ServerBeats>,
+}
+
+impl OpenedStore {
+    fn of<T: Ledger + FolderIndex + BlobStore + ProjectPlaceStore + ServerBeats>(store: T) -> Self {
+        let store = Arc::new(store);
+        Self {
+            ledger: store.clone(),
+            folders: store.clone(),
+            pieces: store.clone(),
+            project_places: store.clone(),
+            beats: store,
+        }
+    }
+}
+
+/// Opens the store, making what is missing.
+pub async fn open_store(location: &Location) -> LedgerResult<OpenedStore> {
+    Ok(match location {
+        Location::Sqlite(path) => OpenedStore::of(SqliteLedger::open(path).await?),
+        Location::Postgres(address) => OpenedStore::of(PostgresLedger::open(address.clone()).await?),
+    })
+}
+
 /// Opens the ledger, making what is missing.
 pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
-    Ok(match location {
-        Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
-        Location::Postgres(address) => Arc::new(PostgresLedger::open(address.clone()).await?),
-    })
+    Ok(open_store(location).await?.ledger)
 }

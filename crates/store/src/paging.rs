@@ -4,6 +4,8 @@
 //! The key is a number that a client sends back. Items with the same key are not told apart by it, so they are always on
 //! the same page.
 
+use std::cmp::Reverse;
+
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{LedgerResult, Page};
 
@@ -18,10 +20,30 @@ pub(crate) async fn read_page<T: Send>(
     limit: u32,
     read: impl Fn(&Row) -> LedgerResult<(u64, LedgerResult<T>)> + Send + Sync,
 ) -> LedgerResult<Page<T>> {
+    read_merged_page(sql, |count| vec![statement(count)], limit, read).await
+}
+
+/// Reads a page of several lists, each in the order of the keys.
+pub(crate) async fn read_merged_page<T: Send>(
+    sql: &impl Sql,
+    statements: impl Fn(u32) -> Vec<Statement> + Send + Sync,
+    limit: u32,
+    read: impl Fn(&Row) -> LedgerResult<(u64, LedgerResult<T>)> + Send + Sync,
+) -> LedgerResult<Page<T>> {
     let mut count = first_read(limit);
     loop {
-        let rows = sql.query(statement(count)).await?;
-        let read = rows.iter().map(&read).collect::<LedgerResult<Vec<_>>>()?;
+        let mut statements = statements(count);
+        let lists = match statements.len() {
+            1 => vec![sql.query(statements.remove(0)).await?],
+            _ => sql.query_all(statements).await?,
+        };
+        let several = lists.len() > 1;
+        let mut read = lists.iter().flatten().map(&read).collect::<LedgerResult<Vec<_>>>()?;
+        if several {
+            // What is behind the last row of one list may come before the rows of another one that are left out here.
+            read.sort_by_key(|(key, _)| Reverse(*key));
+            read.truncate(count as usize);
+        }
         let (keys, items): (Vec<_>, Vec<_>) = read.into_iter().unzip();
         match page_end(&keys, limit, count) {
             PageEnd::After { rows, next } => {

@@ -13,11 +13,11 @@ use planwright_engine::version_index::VersionIndexEntry;
 
 use crate::backend::{Backend, SqlLedger};
 use crate::encode::{self, PlanRow};
-use crate::overview::{below, in_one_of, key_of};
+use crate::overview::{below, is_dated_by_its_row, key_of, listed};
 use crate::paging;
 use crate::plan_rows::{ExecutionRow, assemble_plan};
 use crate::sessions::{SESSION_ID, identity, read_entry};
-use crate::sql::{Row, sql};
+use crate::sql::{Row, Statement, Value, sql};
 use crate::version_lookup;
 
 /// The columns of [`summary`].
@@ -157,37 +157,63 @@ impl<B: Backend> PlanStore for SqlLedger<B> {
         after: Option<u64>,
         limit: u32,
     ) -> LedgerResult<Page<PlanAnywhere>> {
-        let Some(wanted) = in_one_of(statuses) else {
+        if statuses.is_empty() {
             return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
-        };
-        page_of_plans(&self.0, &wanted, after, limit).await
+        }
+        // One statement for each status, in the order of an index: together they would be sorted, however many there are.
+        let mut lists = Vec::new();
+        for status in statuses.iter().copied() {
+            let below = match is_dated_by_its_row(status) {
+                true => Value::from(paging::below(after)?),
+                false => Value::from(below(after)?),
+            };
+            lists.push((plans_of_status::<B>(status), below));
+        }
+        let statements = |count: u32| lists.iter().map(|(text, below)| list_statement(text, below, count)).collect();
+        paging::read_merged_page(&self.0, statements, limit, |row| Ok((key(row)?, plan_anywhere(row)))).await
     }
 
-    async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
-        let statuses = [PlanStatus::Ready, PlanStatus::Approved, PlanStatus::Executing, PlanStatus::PartiallyCompleted];
-        let wanted = in_one_of(&statuses).unwrap_or_default();
-        let (ended, named) = (PlanStatus::PartiallyCompleted, B::contains("session.state", "plan.id"));
-        let wanted = format!("{wanted} AND (plan.status <> '{ended}' OR {named})");
-        page_of_plans(&self.0, &wanted, after, limit).await
+    async fn waiting_plans(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
+        // A row whose plan is gone is damage, and does not make the page end earlier.
+        let text = format!(
+            "SELECT {SUMMARY}, {ITS_SESSION}, waiting_plan.changed_at
+             FROM waiting_plan LEFT JOIN plan ON plan.id = waiting_plan.plan_id
+                 LEFT JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
+             WHERE waiting_plan.changed_at < ?1
+             ORDER BY waiting_plan.changed_at DESC, waiting_plan.plan_id DESC LIMIT ?2"
+        );
+        let below = paging::below(after)?;
+        let statement = |count| sql!(text.clone(), below, count);
+        paging::read_page(&self.0, statement, limit, |row| Ok((key(row)?, plan_anywhere(row)))).await
     }
 }
 
-/// Plans of all sessions that a condition is true of, the one that changed last first.
-async fn page_of_plans<B: Backend>(
-    sql: &B,
-    wanted: &str,
-    after: Option<u64>,
-    limit: u32,
-) -> LedgerResult<Page<PlanAnywhere>> {
-    let changed = B::PLAN_CHANGED;
-    let text = format!(
-        "SELECT {SUMMARY}, session.channel || ':' || session.conversation, session.state, {changed}
+/// The columns behind [`SUMMARY`] of a plan in a list over all sessions. The key of its place in the list follows.
+const ITS_SESSION: &str = "session.channel || ':' || session.conversation, session.state";
+
+/// The plans of one status, the one that changed last first: of those that changed before `?1` at most `?2`.
+fn plans_of_status<B: Backend>(status: PlanStatus) -> String {
+    let (changed, among) = match is_dated_by_its_row(status) {
+        true => ("plan.updated_at", concat!("AND ", listed!())),
+        false => (B::PLAN_CHANGED, ""),
+    };
+    format!(
+        "SELECT {SUMMARY}, {ITS_SESSION}, {changed}
          FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
-         WHERE {wanted} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
-    );
-    let below = below(after)?;
-    let read = |row: &Row| Ok((key_of(row.get(11)?), plan_anywhere(row)));
-    paging::read_page(sql, |count| sql!(text.clone(), &below, count), limit, read).await
+         WHERE plan.status = '{status}' {among} AND {changed} < ?1 ORDER BY {changed} DESC, plan.id DESC LIMIT ?2"
+    )
+}
+
+fn list_statement(text: &str, below: &Value, count: u32) -> Statement {
+    Statement { text: text.to_owned().into(), values: vec![below.clone(), count.into()] }
+}
+
+/// The key of a plan's place in a list: when it changed last, in microseconds.
+fn key(row: &Row) -> LedgerResult<u64> {
+    match row.get::<i64>(11) {
+        Ok(micros) => Ok(u64::try_from(micros).unwrap_or(0)),
+        Err(_) => Ok(key_of(row.get(11)?)),
+    }
 }
 
 /// Holds the time in a plan's row, by which lists are in order, against the one in its content.

@@ -54,7 +54,7 @@ use crate::write_health::WriteHealth;
 use changes::Changes;
 use client_pool::ClientPool;
 use restore::RestoreConnection;
-use rows::{SESSION_COLUMNS, SESSION_TABLES};
+use rows::{FOUND_SESSIONS, RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
 use target::Target;
 use writer_pool::WriterPool;
 
@@ -95,11 +95,8 @@ pub async fn clients(address: impl Into<PostgresAddress>, count: usize) -> Ledge
 impl Backend for Postgres {
     const SESSION_COLUMNS: &'static str = SESSION_COLUMNS;
     const SESSION_TABLES: &'static str = SESSION_TABLES;
-    const ACTIVITY: &'static str = "CAST(extract(epoch FROM session.written_at) * 1000000 AS bigint)";
-    // The last moment that a number of microseconds names exactly is in the year 2255.
-    const BY_ACTIVITY: &'static str = "WHERE session.written_at < to_timestamp(0)
-             + interval '1 microsecond' * CAST(least(CAST(?1 AS bigint), 9007199254740991) AS float8)
-         ORDER BY session.written_at DESC, session.id DESC LIMIT ?2";
+    const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
+    const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
     // damaged time is last, or brought into the range of what the database can print, so that it does not fail the list.
     const PLAN_CHANGED: &'static str = r#"coalesce(CASE WHEN execution.updated_at IS NULL

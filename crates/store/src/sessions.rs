@@ -10,7 +10,7 @@ use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, CommittedRequest, DamagedRow, DerivedRows, EntryKeys, JournalSource, Lease, LedgerError, LedgerResult,
-    Page, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission,
+    Page, SessionStore, StoreChange, StoreCounts, StoreFacts, StoredSession, Submission, text_for_row,
 };
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -18,16 +18,20 @@ use tokio::time::timeout;
 use crate::backend::{Backend, SqlLedger};
 use crate::derived_rows::{self, ORPHANED, orphaned};
 use crate::encode;
-use crate::overview::in_hand;
+use crate::overview::listed;
 use crate::paging;
 use crate::restore::replay_journal;
-use crate::sql::{Row, Sql, Statement, sql};
+use crate::sql::{Row, Sql, Statement, Value, sql};
 
 /// Health checks wait for the database no longer than this.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 /// How many rows without a session are named, of each kind.
 const ORPHANS: i64 = 10;
+
+/// Of how many sessions that have the words of a search the page is picked. If they are more, they are found soon by reading the
+/// list of all.
+const MAX_FOUND: usize = 5_000;
 
 /// The row of the session with this conversation and channel.
 pub(crate) const SESSION_ID: &str = "(SELECT id FROM session WHERE conversation = ?1 AND channel = ?2)";
@@ -43,15 +47,39 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
     }
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let (columns, activity, tables) = (B::SESSION_COLUMNS, B::ACTIVITY, B::SESSION_TABLES);
-        let text = format!("SELECT {columns}, {activity} FROM {tables} {}", B::BY_ACTIVITY);
         let below = paging::below(after)?;
         let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
-        paging::read_page(&self.0, |count| sql!(text.clone(), below, count), limit, read).await
+        paging::read_page(&self.0, |count| sql!(B::RECENT_SESSIONS, below, count), limit, read).await
+    }
+
+    async fn sessions_with_words(
+        &self,
+        words: &[String],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Option<Page<StoredSession>>> {
+        let has_word = |n: usize| B::contains("text", &format!("?{n}"));
+        let conditions: Vec<_> = (1..=words.len()).map(has_word).collect();
+        let values = words.iter().map(|word| Value::from(text_for_row(word))).collect();
+        let most = MAX_FOUND + 1;
+        let text = format!("SELECT session_id FROM session_text WHERE {} LIMIT {most}", conditions.join(" AND "));
+        let found = self.0.query(Statement { text: text.into(), values }).await?;
+        if found.len() > MAX_FOUND {
+            return Ok(None);
+        }
+        let ids = found.iter().map(|row| row.get(0)).collect::<LedgerResult<Vec<i64>>>()?;
+        let below = paging::below(after)?;
+        let read = |row: &Row| Ok((row.get(row.0.len() - 1)?, B::read_session(row)));
+        let statement = |count| sql!(B::FOUND_SESSIONS, below, count, ids.clone());
+        paging::read_page(&self.0, statement, limit, read).await.map(Some)
     }
 
     async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        walk(&self.0, "", "true", after, limit).await
+        walk(&self.0, "true", after, limit).await
+    }
+
+    async fn sessions_with_agents(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        walk(&self.0, "session.has_agents", after, limit).await
     }
 
     async fn count_sessions(&self) -> LedgerResult<u64> {
@@ -159,9 +187,9 @@ impl<B: Backend> SessionStore for SqlLedger<B> {
             "SELECT (SELECT count(*) FROM session),
                  (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
                  (SELECT count(*) FROM plan WHERE plan.status = 'READY' AND ",
-            in_hand!(),
+            listed!(),
             "), (SELECT count(*) FROM plan WHERE plan.status = 'EXECUTING' AND ",
-            in_hand!(),
+            listed!(),
             ")"
         );
         let rows = self.0.query(sql!(statement)).await?;
@@ -212,18 +240,16 @@ pub(crate) async fn count(sql: &impl Sql, statement: Statement) -> LedgerResult<
     sql.query(statement).await?.first().map_or(Ok(0), |row| row.get(0))
 }
 
-/// Sessions in the order of their row ids, which never change, with the tables `join` and if `condition` is true.
+/// Sessions in the order of their row ids, which never change, if `condition` is true.
 pub(crate) async fn walk<B: Backend>(
     backend: &B,
-    join: &str,
     condition: &str,
     after: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<StoredSession>> {
     let (columns, tables) = (B::SESSION_COLUMNS, B::SESSION_TABLES);
-    let statement = format!(
-        "SELECT {columns} FROM {tables} {join} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2"
-    );
+    let statement =
+        format!("SELECT {columns} FROM {tables} WHERE {condition} AND session.id > ?1 ORDER BY session.id LIMIT ?2");
     let rows = backend.query(sql!(statement, paging::walked_from(after), limit)).await?;
     paging::walked_page(&rows, limit, B::read_session)
 }

@@ -5,10 +5,11 @@
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submit`, `restore`, `delete`: one command, a session from a backup, and a deletion inside the writer's transaction
 //! - `session_cache`: sessions the writer keeps in memory
-//! - `rows`, `executions`, `memory`, `auto`, `leases`: the rows that commands read and write
+//! - `rows`, `executions`, `waiting`, `memory`, `auto`, `leases`: the rows that commands read and write
 //! - `changes`: changes by other processes
 //! - `store_file`: whether the file is still the one that was opened
 //! - `errors`, `inspect`: errors in words, and the state of a file
+//! - `scans`: the tests that no list over all sessions reads more than it shows
 
 mod auto;
 mod changes;
@@ -22,10 +23,13 @@ mod memory;
 mod readers;
 mod restore;
 mod rows;
+#[cfg(test)]
+mod scans;
 mod session_cache;
 mod sql;
 mod store_file;
 mod submit;
+mod waiting;
 mod writer;
 
 use std::path::Path;
@@ -47,7 +51,7 @@ use crate::sql::Row;
 use crate::write_health::WriteHealth;
 use changes::Changes;
 use readers::Readers;
-use rows::{SESSION_COLUMNS, SESSION_TABLES};
+use rows::{FOUND_SESSIONS, RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES};
 use store_file::StoreFile;
 use writer::Writer;
 
@@ -123,10 +127,8 @@ fn make_private(path: &Path) {
 impl Backend for Sqlite {
     const SESSION_COLUMNS: &'static str = SESSION_COLUMNS;
     const SESSION_TABLES: &'static str = SESSION_TABLES;
-    // Entries are numbered over all sessions in the order they were written. Sessions without any are last.
-    const ACTIVITY: &'static str = "coalesce(journal.id, 0)";
-    const BY_ACTIVITY: &'static str =
-        "WHERE coalesce(journal.id, 0) < ?1 ORDER BY coalesce(journal.id, 0) DESC, session.id DESC LIMIT ?2";
+    const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
+    const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
     const PLAN_CHANGED: &'static str = "coalesce(CASE WHEN execution.updated_at IS NULL
          THEN strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')

@@ -111,7 +111,9 @@ forwarding_ledger! {
         async fn submit(submission: Submission) -> Committed;
         async fn session(session: &SessionIdentity) -> Option<StoredSession>;
         async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn sessions_with_words(words: &[String], after: Option<u64>, limit: u32) -> Option<Page<StoredSession>>;
         async fn walk_sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+        async fn sessions_with_agents(after: Option<u64>, limit: u32) -> Page<StoredSession>;
         async fn count_sessions() -> u64;
         async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
         async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
@@ -137,7 +139,7 @@ forwarding_ledger! {
         async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
         async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
         async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
-        async fn plans_in_hand(after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
+        async fn waiting_plans(after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
     }
     MemoryStore {
         async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;

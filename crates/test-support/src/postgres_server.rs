@@ -11,6 +11,7 @@ use crate::stores::client;
 
 /// Who may sign in how. `ada` may from everywhere, with a password, and `postgres` without one.
 const HBA: &str = "local all all trust\n\
+    local replication all trust\n\
     hostssl all tls_only all scram-sha-256\n\
     hostnossl all plain_only all scram-sha-256\n\
     hostssl all certified all cert\n\
@@ -70,6 +71,42 @@ impl PostgresServer {
         admin.batch_execute(ROLES).await.unwrap();
         admin.batch_execute("CREATE DATABASE plans OWNER ada").await.unwrap();
         server
+    }
+
+    /// Another server that receives everything this one writes, and takes writes once it is promoted. From here on a commit waits
+    /// for it.
+    pub async fn standby(&self) -> Self {
+        let folder = tempfile::Builder::new().prefix("pw-pg.").tempdir_in("/tmp").unwrap();
+        let mut standby = Self { bin: self.bin.clone(), owner: self.owner, folder, port: 0 };
+        standby.hand_over(standby.folder.path());
+        let (from, port, data) =
+            (self.folder.path().display().to_string(), self.port.to_string(), standby.path("data"));
+        let copy =
+            ["-h", &from, "-p", &port, "-U", "postgres", "-D", &data, "-R", "-X", "stream", "-c", "fast", "--no-sync"];
+        standby.run("pg_basebackup", &copy).unwrap();
+        let started = (0..MAX_STARTS).any(|_| {
+            standby.port = free_port();
+            standby.start_at_port(ServerTls::Off).is_ok()
+        });
+        assert!(started, "{}", std::fs::read_to_string(standby.path("log")).unwrap_or_default());
+        let admin = client(&self.socket_url("postgres")).await;
+        admin.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
+        admin.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+        let waits_for_it = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        while admin.query_one(waits_for_it, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::task::yield_now().await;
+        }
+        standby
+    }
+
+    /// Ends it at once, as a machine that loses its power.
+    pub fn kill(&self) {
+        self.run("pg_ctl", &["-D", &self.path("data"), "-m", "immediate", "-s", "stop"]).unwrap();
+    }
+
+    /// Makes a standby the one that takes writes.
+    pub fn promote(&self) {
+        self.run("pg_ctl", &["-D", &self.path("data"), "-w", "-t", "60", "-s", "promote"]).unwrap();
     }
 
     /// Ends it, and starts it with another certificate at the same port.

@@ -174,7 +174,7 @@ impl Store {
 }
 
 /// The last schema before today's. A new migration needs the content of the version before it here.
-const LATEST_EARLIER: usize = 15;
+const LATEST_EARLIER: usize = 16;
 
 /// Up to this version each content is that of a whole store; later ones add to it.
 const STANDALONE: usize = 3;
@@ -196,6 +196,7 @@ const SQLITE_CONTENT: [&str; LATEST_EARLIER] = [
     include_str!("stores/version_13_sqlite.sql"),
     include_str!("stores/version_14_sqlite.sql"),
     include_str!("stores/version_15_sqlite.sql"),
+    include_str!("stores/version_16_sqlite.sql"),
 ];
 
 const POSTGRES_CONTENT: [&str; LATEST_EARLIER] = [
@@ -215,6 +216,7 @@ const POSTGRES_CONTENT: [&str; LATEST_EARLIER] = [
     include_str!("stores/version_13_postgres.sql"),
     include_str!("stores/version_14_postgres.sql"),
     include_str!("stores/version_15_postgres.sql"),
+    include_str!("stores/version_16_postgres.sql"),
 ];
 
 const SQLITE_MIGRATIONS: [&str; LATEST_EARLIER] = [
@@ -233,6 +235,7 @@ const SQLITE_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/sqlite/migrations/013.sql"),
     include_str!("../../store/src/sqlite/migrations/014.sql"),
     include_str!("../../store/src/sqlite/migrations/015.sql"),
+    include_str!("../../store/src/sqlite/migrations/016.sql"),
 ];
 
 const POSTGRES_MIGRATIONS: [&str; LATEST_EARLIER] = [
@@ -251,6 +254,7 @@ const POSTGRES_MIGRATIONS: [&str; LATEST_EARLIER] = [
     include_str!("../../store/src/postgres/migrations/013.sql"),
     include_str!("../../store/src/postgres/migrations/014.sql"),
     include_str!("../../store/src/postgres/migrations/015.sql"),
+    include_str!("../../store/src/postgres/migrations/016.sql"),
 ];
 
 /// The server that the tests may use.

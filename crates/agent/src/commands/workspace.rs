@@ -134,6 +134,7 @@ impl WorkspaceCommands {
             return Ok(undone(session, plan, undo));
         }
         self.check_undo(context).await?;
+        self.agent.engine().check_project_is_here(session).await?;
         let held = self.leases.hold(context).await?;
         let outcome = self.undo_under(&held, plan, step, context).await;
         self.leases.release(&held).await;

@@ -261,7 +261,16 @@ impl ExecutionRunner<'_> {
             },
             abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
         };
-        let changes = tracker.finish(answered.as_mut().map(|(_, answer)| answer)).await;
+        let shared = tracker.finish(answered.as_mut().map(|(_, answer)| answer)).await;
+        let (changes, abort) = match shared {
+            Ok(changes) => (changes, abort),
+            // What the call changed is on this server only, so it is not recorded as done.
+            Err(error) => {
+                answered = None;
+                ended = outcome(cut_off(due.tool.effect()), &error.to_string());
+                (nothing(), abort.or(Some(error.into())))
+            }
+        };
         if let Some((status, answer)) = answered {
             ended = outcome(status, &answer.value.to_string());
         }

@@ -2,7 +2,7 @@
 //! last entry.
 //!
 //! A holder trusts its own monotonic clock. A process that slept past the end of its lease calls no model and no tool
-//! before the store has confirmed the lease.
+//! before the store has confirmed the lease. Where other servers watch its heartbeats, a lease is valid only while it beats, too.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,11 +14,15 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Committed, Lease, Ledger, LedgerResult};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
+
+use crate::own_beats::OwnBeats;
 
 /// The interval at which the store is asked whether another process ended the work.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a server whose last beat is too long ago tries once more before its work ends.
+const LAST_BEAT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A lease that is renewed until it is dropped. One that is dropped without being released runs out by itself.
 #[derive(Debug)]
@@ -37,8 +41,9 @@ struct HeldLease {
     lost: CancellationToken,
     /// The lease is released, or about to be.
     released: CancellationToken,
-    /// Until when no other process can take the lease, by the clock of this process.
+    /// Until when the lease lasts, by the clock of this process.
     valid_until: Mutex<Instant>,
+    beats: Arc<OwnBeats>,
 }
 
 impl LeaseGuard {
@@ -112,11 +117,13 @@ impl Drop for LeaseGuard {
 
 impl HeldLease {
     fn is_valid(&self) -> bool {
-        Instant::now() < *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner)
+        Instant::now() < self.valid_until()
     }
 
+    /// Until when no other process can take the lease.
     fn valid_until(&self) -> Instant {
-        *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner)
+        let lease = *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner);
+        self.beats.valid_until().map_or(lease, |beats| beats.min(lease))
     }
 
     async fn confirm(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
@@ -134,6 +141,10 @@ impl HeldLease {
     }
 
     async fn renew(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
+        // The lease is confirmed behind the beat: after that nobody ends it.
+        if !self.beats.is_valid() {
+            self.beats.beat().await?;
+        }
         // The time that the store takes to answer counts against this process.
         let asked = Instant::now();
         let is_ours = ledger.renew_lease(&self.lease, self.ttl).await?;
@@ -146,12 +157,23 @@ impl HeldLease {
     /// Renews the lease. Returns when it is lost, or could not be renewed in time.
     async fn keep_renewing(&self, ledger: &dyn Ledger) {
         loop {
-            sleep(self.ttl / 3).await;
+            tokio::select! {
+                () = sleep(self.ttl / 3) => {}
+                () = self.beats.lapsed() => {}
+            }
+            // Other servers are about to continue the work.
+            if !self.beats.is_valid() {
+                match timeout(LAST_BEAT_TIMEOUT, self.renew(ledger)).await {
+                    Ok(Ok(true)) => continue,
+                    Ok(Ok(false) | Err(_)) | Err(_) => return,
+                }
+            }
             match timeout_at(self.valid_until(), self.renew(ledger)).await {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => return,
                 // The store cannot be reached. Until the lease runs out no other process can take it.
                 Ok(Err(_)) | Err(_) if self.is_valid() => {}
+                Ok(Err(_)) | Err(_) if !self.beats.is_valid() => {}
                 // A process that slept finds out late; the store says who has the session.
                 Ok(Err(_)) | Err(_) => match self.renew(ledger).await {
                     Ok(true) => {}
@@ -175,7 +197,14 @@ struct KeptLease {
 
 impl LeaseKeeper {
     /// Renews a lease from now on that the store was asked for at `asked`.
-    pub(crate) fn keep(&self, lease: Lease, purpose: LeasePurpose, asked: Instant, ttl: Duration) -> LeaseGuard {
+    pub(crate) fn keep(
+        &self,
+        lease: Lease,
+        purpose: LeasePurpose,
+        asked: Instant,
+        ttl: Duration,
+        beats: &Arc<OwnBeats>,
+    ) -> LeaseGuard {
         static GUARDS: AtomicU64 = AtomicU64::new(0);
         let (number, valid_until) = (GUARDS.fetch_add(1, Ordering::Relaxed), Mutex::new(asked + ttl));
         let held = Arc::new(HeldLease {
@@ -186,6 +215,7 @@ impl LeaseKeeper {
             lost: CancellationToken::new(),
             released: CancellationToken::new(),
             valid_until,
+            beats: Arc::clone(beats),
         });
         *self.held() = Some(Arc::clone(&held));
         self.0.changed.notify_one();
@@ -283,7 +313,9 @@ mod tests {
     #[tokio::test]
     async fn two_guards_never_have_the_same_name() {
         let lease = Lease { session: "cli:k3yk3y8x".parse().unwrap(), owner: "one".to_owned(), fence: 1 };
-        let keep = || LeaseKeeper::default().keep(lease.clone(), LeasePurpose::Short, Instant::now(), POLL_INTERVAL);
+        let beats = Arc::new(OwnBeats::new(None, "one"));
+        let keep =
+            || LeaseKeeper::default().keep(lease.clone(), LeasePurpose::Short, Instant::now(), POLL_INTERVAL, &beats);
         assert_ne!(keep().name(), keep().name());
     }
 }

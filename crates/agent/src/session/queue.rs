@@ -5,10 +5,12 @@
 //! ledger alone, wait for nothing and have tasks of their own.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::LedgerError;
@@ -22,6 +24,9 @@ use super::progress::{Observers, Progress, ProgressSender, ProgressStream};
 use super::work::{InputContext, InputHandler, Interruption, Running, Work};
 use crate::catch_panic::catch_panic;
 
+/// Inputs that wait in this process at one time. More are refused before they take memory; the clients send them again.
+const MAX_WAITING: usize = 10_000;
+
 #[derive(Debug)]
 pub(crate) struct SessionQueues {
     engine: Engine,
@@ -29,6 +34,7 @@ pub(crate) struct SessionQueues {
     queues: Mutex<HashMap<SessionIdentity, InputSender>>,
     observers: Observers,
     tasks: TaskTracker,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// An input on its way into its session.
@@ -37,6 +43,26 @@ struct QueuedInput {
     input: Input,
     request: Request,
     progress: ProgressSender,
+    _place: Option<WaitingPlace>,
+}
+
+/// Counts an input until its work begins.
+#[derive(Debug)]
+struct WaitingPlace(Arc<AtomicUsize>);
+
+impl WaitingPlace {
+    /// `None` if too many wait already.
+    fn take(waiting: &Arc<AtomicUsize>) -> Option<Self> {
+        let place = Self(Arc::clone(waiting));
+        // A place that is dropped is counted back.
+        (waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING).then_some(place)
+    }
+}
+
+impl Drop for WaitingPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// In boxes, because a channel makes room for many at once and most have one.
@@ -45,8 +71,8 @@ type InputReceiver = mpsc::UnboundedReceiver<Box<QueuedInput>>;
 
 impl SessionQueues {
     pub(crate) fn new(engine: &Engine, handler: Arc<dyn InputHandler>) -> Arc<Self> {
-        let (queues, observers, tasks) = Default::default();
-        Arc::new(Self { engine: engine.clone(), handler, queues, observers, tasks })
+        let (queues, observers, tasks, waiting) = Default::default();
+        Arc::new(Self { engine: engine.clone(), handler, queues, observers, tasks, waiting })
     }
 
     /// Puts the input into the queue of its session, or carries it out at once if it waits for nothing. When this returns, the
@@ -55,14 +81,23 @@ impl SessionQueues {
         let request = Request { received_at: Some(self.engine.now()), ..request };
         let session = request.session().clone();
         let (progress, stream) = ProgressSender::new(session.clone(), self.observers.clone());
-        let queued = QueuedInput { input, request, progress };
-        match queued.input.priority() {
+        let place = match input.priority() {
             Priority::Reads | Priority::Beside => {
+                let queued = QueuedInput { input, request, progress, _place: None };
                 self.tasks.spawn(Arc::clone(self).carry_out_beside(queued));
                 return stream;
             }
-            Priority::Waits | Priority::Stops | Priority::MayStop => {}
-        }
+            Priority::Waits => match WaitingPlace::take(&self.waiting) {
+                Some(place) => Some(place),
+                None => {
+                    progress.finish(Err(too_many_wait().into()));
+                    return stream;
+                }
+            },
+            // What stops work makes room.
+            Priority::Stops | Priority::MayStop => None,
+        };
+        let queued = QueuedInput { input, request, progress, _place: place };
         let queued = Box::new(queued);
         let mut queues = self.queues();
         let sent = match queues.get(&session) {
@@ -82,7 +117,7 @@ impl SessionQueues {
 
     /// Carries out an input that waits for nothing and takes no lease.
     async fn carry_out_beside(self: Arc<Self>, arrived: QueuedInput) {
-        let QueuedInput { input, request, progress } = arrived;
+        let QueuedInput { input, request, progress, .. } = arrived;
         let context = InputContext { request, progress, work: Arc::default() };
         let outcome = catch_panic("an input", self.handler.handle(input, &context).instrument(context.span())).await;
         context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
@@ -196,7 +231,7 @@ impl SessionTask {
         if self.current.is_some() || self.queue.front().is_none_or(|first| first.input.is_none()) {
             return;
         }
-        let Some(QueuedInput { input, request, progress }) = self.queue.pop_front().and_then(|first| first.input)
+        let Some(QueuedInput { input, request, progress, .. }) = self.queue.pop_front().and_then(|first| first.input)
         else {
             return;
         };
@@ -213,7 +248,7 @@ impl SessionTask {
     }
 
     fn interrupt(&self, arrival: u64, arrived: QueuedInput) -> BoxFuture<'static, Settled> {
-        let QueuedInput { input, request, progress } = arrived;
+        let QueuedInput { input, request, progress, .. } = arrived;
         let work = Arc::new(Work::new(self.leases.clone()));
         let context = InputContext { request, progress, work };
         let running = Running::new(self.current.as_ref().map(|(work, _)| work));
@@ -223,7 +258,7 @@ impl SessionTask {
             let InputContext { request, progress, .. } = context;
             let rest = match interruption.unwrap_or_else(|| Err(panicked())) {
                 Ok(Interruption::Continues(input, id)) => {
-                    Some(QueuedInput { input: *input, request: request.named(id), progress })
+                    Some(QueuedInput { input: *input, request: request.named(id), progress, _place: None })
                 }
                 Ok(Interruption::Finished(outcome)) => {
                     progress.finish(Ok(outcome));
@@ -254,6 +289,12 @@ async fn finished(current: &mut Option<(Arc<Work>, BoxFuture<'static, ()>)>) {
         Some((_, work)) => work.await,
         None => std::future::pending().await,
     }
+}
+
+fn too_many_wait() -> Refusal {
+    let message =
+        format!("{MAX_WAITING} messages and commands wait in this server already. Nothing was stored; send it again.");
+    Refusal::new(RefusalCode::Unavailable, message)
 }
 
 fn panicked() -> LedgerError {

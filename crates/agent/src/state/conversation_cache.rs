@@ -47,6 +47,12 @@ impl ConversationCache {
         (cached.opened_at == opened_at).then_some(cached)
     }
 
+    /// The tokens of a conversation that is kept.
+    pub(crate) fn tokens(&self, session: &SessionIdentity) -> Option<u32> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.conversations.get(session).map(|cached| cached.conversation.tokens())
+    }
+
     pub(crate) fn forget(&self, session: &SessionIdentity) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cached) = kept.conversations.remove(session) {

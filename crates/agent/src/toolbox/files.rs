@@ -15,6 +15,7 @@
 //! - [`outputs`]: the output of commands, beside the session's files
 //! - [`guide`], [`project_files`]: what a project says about how work is done in it, and about plans
 //! - [`plan_files`]: plans as files of a project
+//! - [`sharing`]: the session's folder as a copy of what several servers share
 //! - [`received`]: files that a person sends to a session
 //! - [`browse`], [`preview`]: files as a person looks at them, and as recorded calls would leave them
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
@@ -56,6 +57,7 @@ mod project_files;
 mod quota;
 mod read;
 mod received;
+mod sharing;
 mod snapshot;
 mod text;
 mod tool;
@@ -69,7 +71,7 @@ mod write;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use cap_std::fs::Dir;
@@ -87,6 +89,7 @@ use fence::Fence;
 use folder::SessionFolder;
 use kept::KeptVersions;
 use project::{ProjectFolder, ProjectRules};
+use sharing::ClaimOutcome;
 use tool::FileTool;
 
 pub use baseline::Baseline;
@@ -97,6 +100,7 @@ pub use limits::FileLimits;
 pub(crate) use outputs::CommandFolder;
 pub(crate) use plan_files::{PlanFileContent, PlanFileWrite};
 pub use preview::{PreviewedText, StepPreview};
+pub use sharing::FileSharing;
 pub use snapshot::WorkspaceSnapshot;
 pub use watched::Watched;
 
@@ -120,6 +124,8 @@ struct Shared {
     kept_bytes: std::sync::Mutex<HashMap<String, u64>>,
     threads: Threads,
     baselines: Baselines,
+    /// Where servers share the files of sessions. Nothing where each has its own.
+    sharing: OnceLock<Arc<FileSharing>>,
 }
 
 type WriteLocks = [Arc<Mutex<()>>; 64];
@@ -164,8 +170,16 @@ impl FileTools {
                 kept_bytes,
                 threads,
                 baselines: Baselines::default(),
+                sharing: OnceLock::new(),
             }),
         }
+    }
+
+    /// File tools on copies of what several servers share.
+    #[must_use]
+    pub fn shared_through(self, sharing: Arc<FileSharing>) -> Self {
+        let _ = self.shared.sharing.set(sharing);
+        self
     }
 
     /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
@@ -196,12 +210,30 @@ impl FileTools {
     /// Keeps a file that a person sent, in the session's own folder. Gives its path there.
     pub async fn receive(&self, session: &SessionIdentity, name: &str, content: Vec<u8>) -> Result<String, Refusal> {
         let write_lock = self.shared.write_locks(session, &Workspace::Own).await;
+        self.shared.fetch(session).await?;
         let (folder, limits, name) = (self.shared.folder(session), self.shared.limits.clone(), name.to_owned());
         let receiving = move || {
             let _write_lock = write_lock;
             received::receive(&folder, &limits, &name, &content)
         };
-        self.shared.blocking("Storing the file", receiving).await
+        let path = self.shared.blocking("Storing the file", receiving).await?;
+        self.shared.publish(session, None).await?;
+        Ok(path)
+    }
+
+    /// Brings the session's folder up to date where servers share it.
+    pub async fn fetch(&self, session: &SessionIdentity) -> Result<(), Refusal> {
+        self.shared.fetch(session).await
+    }
+
+    /// Shares what changed in the session's folder, where servers share it.
+    pub async fn publish(&self, session: &SessionIdentity) -> Result<(), Refusal> {
+        self.shared.publish(session, None).await
+    }
+
+    /// Shares what a call changed, before its outcome is recorded.
+    pub(crate) async fn publish_changes(&self, context: ToolContext<'_>) -> Result<(), Refusal> {
+        self.shared.publish(context.session, context.lease_name()).await
     }
 
     /// Names the lease of a process that takes a session over as the one that may write, so that the process before it
@@ -209,6 +241,9 @@ impl FileTools {
     pub(crate) async fn take_over(&self, context: ToolContext<'_>) -> Result<(), Refusal> {
         let Some(lease) = context.lease_name() else { return Ok(()) };
         let (folder, fence) = (self.shared.folder(context.session), Fence { lease });
+        if self.shared.sharing.get().is_some() {
+            return self.shared.claim(context).await.map(drop);
+        }
         // Most sessions have no files, and to see that takes less time than to hand it to another thread.
         if !Fence::is_claimed(&folder)? {
             return Ok(());
@@ -225,7 +260,11 @@ impl FileTools {
             let _write_lock = write_lock;
             folder.remove()
         };
-        self.shared.blocking("Removing the session's files", removing).await
+        self.shared.blocking("Removing the session's files", removing).await?;
+        match self.shared.sharing.get() {
+            Some(sharing) => sharing.remove(session).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -248,6 +287,7 @@ impl SessionFiles for FileTools {
         let file = write::WriteFile::only_new(path, content)?;
         let context = ToolContext::without_lease(session);
         let answer = FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await?;
+        self.shared.publish(session, None).await?;
         Ok(answer.value)
     }
 
@@ -275,14 +315,56 @@ impl Shared {
 
     /// Claims the folder for the lease of a call that writes.
     async fn claim(&self, context: ToolContext<'_>) -> Result<Option<Fence>, Refusal> {
-        let Some(lease) = context.lease_name() else { return Ok(None) };
+        let Some(lease) = context.lease_name() else {
+            self.fetch(context.session).await?;
+            return Ok(None);
+        };
         let (folder, fence) = (self.folder(context.session), Fence { lease });
-        let claiming = fence.clone();
-        let is_new = self.blocking("Claiming the session's files", move || claiming.claim(&folder)).await?;
-        if is_new && !context.confirm_lease().await.map_err(LedgerError::into_refusal)? {
-            return Err(fence::taken_over());
+        let (claiming, claimed) = (fence.clone(), folder.clone());
+        let is_new = self.blocking("Claiming the session's files", move || claiming.claim(&claimed)).await?;
+        if is_new {
+            confirm(context).await?;
+        }
+        if let Some(sharing) = self.sharing.get() {
+            self.claim_shared(sharing, context, &folder, &fence.lease).await?;
         }
         Ok(Some(fence))
+    }
+
+    /// Claims what servers share of the folder for the lease. The lease is confirmed after the state of the list was found that
+    /// the claim rests on, so a process that lost it in between claims nothing.
+    async fn claim_shared(
+        &self,
+        sharing: &Arc<FileSharing>,
+        context: ToolContext<'_>,
+        folder: &SessionFolder,
+        lease: &str,
+    ) -> Result<(), Refusal> {
+        loop {
+            let found = sharing.fetch(context.session, folder).await?;
+            if found.lease == lease {
+                return Ok(());
+            }
+            confirm(context).await?;
+            match sharing.claim(context.session, folder, found, lease.to_owned()).await? {
+                ClaimOutcome::Claimed => return Ok(()),
+                ClaimOutcome::Changed => {}
+            }
+        }
+    }
+
+    async fn fetch(&self, session: &SessionIdentity) -> Result<(), Refusal> {
+        match self.sharing.get() {
+            Some(sharing) => sharing.fetch(session, &self.folder(session)).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    async fn publish(&self, session: &SessionIdentity, lease: Option<String>) -> Result<(), Refusal> {
+        match self.sharing.get() {
+            Some(sharing) => sharing.publish(session, &self.folder(session), lease, &self.limits).await,
+            None => Ok(()),
+        }
     }
 
     async fn write_locks(
@@ -329,6 +411,11 @@ async fn lock(locks: &WriteLocks, key: &impl Hash) -> OwnedMutexGuard<()> {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
     let place = usize::try_from(hash % locks.len() as u64).unwrap_or_default();
     Arc::clone(&locks[place]).lock_owned().await
+}
+
+async fn confirm(context: ToolContext<'_>) -> Result<(), Refusal> {
+    let is_held = context.confirm_lease().await.map_err(LedgerError::into_refusal)?;
+    if is_held { Ok(()) } else { Err(fence::taken_over()) }
 }
 
 fn broke_off(what: &str) -> Refusal {

@@ -3,7 +3,9 @@
 use planwright_core::auto::AutoExecutionContext;
 use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
 use planwright_core::memory::ranking::RankedMemory;
-use planwright_core::memory::{MemoryItem, MemoryKind, MemoryOffer, MemoryQuery, MemorySource, NewMemory, ScopeChain};
+use planwright_core::memory::{
+    MemoryItem, MemoryKind, MemoryOffer, MemoryOrigin, MemoryQuery, MemorySource, NewMemory, ScopeChain,
+};
 use planwright_core::visible::visible;
 use planwright_engine::engine::Engine;
 use planwright_engine::ledger::{Committed, LedgerResult};
@@ -39,6 +41,14 @@ struct SaveArguments {
     /// Other words that it is found by.
     #[serde(default)]
     tags: Vec<String>,
+    /// Who said it elsewhere.
+    #[serde(default)]
+    author: Option<String>,
+    // The names of these two say enough: each word here is sent with every request of a model.
+    #[serde(default)]
+    at: Option<String>,
+    #[serde(default)]
+    context: Option<String>,
     /// The id of an offer to accept; `content` is then not read.
     #[serde(default)]
     offer: Option<String>,
@@ -135,6 +145,7 @@ pub(crate) async fn call(
                 scope: None,
                 source,
                 expires_at: None,
+                origin: MemoryOrigin::stated(given.author, given.at.as_deref(), given.context)?,
                 run: run.cloned(),
             };
             let (item, committed) = engine.memories().save_as(request, new).await?;
@@ -151,7 +162,7 @@ fn offered_item(offer: &MemoryOffer) -> Value {
 fn found_item(found: &RankedMemory) -> Value {
     let RankedMemory { item, score, .. } = found;
     let MemoryItem { id, scope, kind, tags, author, trust, at, .. } = item;
-    json!({
+    let mut shown = json!({
         "id": id,
         "scope": scope,
         "kind": kind,
@@ -162,5 +173,10 @@ fn found_item(found: &RankedMemory) -> Value {
         "trust": trust,
         "at": at,
         "score": (score * 1000.0).round() / 1000.0,
-    })
+    });
+    if let Some(MemoryOrigin { author, at, context }) = &item.origin {
+        shown["said"] =
+            json!({ "by": author.as_deref().map(visible), "at": at, "in": context.as_deref().map(visible) });
+    }
+    shown
 }

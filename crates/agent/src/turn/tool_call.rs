@@ -172,12 +172,12 @@ impl TurnRunner<'_> {
                     biased;
                     outcome = timeout(limit, catch_panic(name, tool.call(context, arguments))) => outcome,
                     abort = self.interrupted() => {
-                        let changes = tracker.finish(None).await;
+                        let changes = tracker.finish(None).await?;
                         return Err(abort.in_the_middle_of(pending, tool.effect(), changes));
                     }
                 };
                 let answered = outcome.as_mut().ok().and_then(|answer| answer.as_mut()?.as_mut().ok());
-                self.call_changes = tracker.finish(answered).await;
+                self.call_changes = tracker.finish(answered).await?;
                 Ok(match outcome {
                     Ok(answer) => {
                         let answer = answer.unwrap_or_else(|| Err(broke_down(name)));

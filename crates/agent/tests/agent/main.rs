@@ -28,6 +28,7 @@ mod projects;
 mod queue;
 mod restart;
 mod run_command;
+mod shorter_journal;
 mod shutdown;
 mod signed_takeover;
 mod specialist_scripts;

@@ -7,7 +7,10 @@ mod two_processes;
 use std::sync::Arc;
 
 use crate::talk::{Talk as _, Watcher};
+use planwright_agent::session::input::{Input, Request};
+use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
+use planwright_engine::ledger::LedgerError;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
@@ -94,4 +97,21 @@ async fn dropping_the_future_does_not_cancel_the_turn() {
     assert_eq!(world.say("Second").await.reply, "Second.");
     let ends: Vec<_> = turns(&world.events().await).into_iter().map(|(_, end)| end).collect();
     assert_eq!(ends, [TurnEnd::Answered, TurnEnd::Answered]);
+}
+
+/// More than a process can hold are refused before they take memory. What only reads is answered all the same.
+#[tokio::test]
+async fn inputs_that_are_too_many_are_refused_and_nothing_is_stored() {
+    let world = World::new([Reply::hang()]).await;
+    let submit = |text: &str| world.agent.submit(Input::typed(text), Request::new(world.place(), person()));
+    let running = submit("Hello");
+    world.model.asked(1).await;
+    let waiting: Vec<_> = (0..10_000).map(|_| submit("And then?")).collect();
+    let LedgerError::Refused(refusal) = submit("One more").outcome().await.unwrap_err() else {
+        panic!("it is a refusal")
+    };
+    assert_eq!(refusal.code, RefusalCode::Unavailable);
+    assert!(refusal.message.contains("send it again"), "{refusal}");
+    submit("/status").outcome().await.unwrap();
+    drop((running, waiting));
 }

@@ -1,9 +1,11 @@
 //! What a process that ended left undone is taken up by one that stays.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::talk::{Talk as _, Watcher};
+use async_trait::async_trait;
 use planwright_agent::Agent;
 use planwright_agent::session::input::{Approving, ChatLocation, Input, Request};
 use planwright_agent::session::progress::Progress;
@@ -12,8 +14,10 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::feed::{Feed, FeedItem};
-use planwright_engine::ledger::Ledger;
+use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
+use planwright_engine::server_beats::{ServerBeat, ServerBeats};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_store::{Location, open_store};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -97,6 +101,86 @@ async fn the_work_of_a_process_of_this_machine_that_ended_is_taken_over_at_once(
     keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
     keeper.end().await;
     drop((begun, gone));
+}
+
+/// The heartbeats of a server that may be cut off from the store.
+#[derive(Debug)]
+struct CutOffBeats {
+    inner: Arc<dyn ServerBeats>,
+    is_cut_off: AtomicBool,
+}
+
+impl CutOffBeats {
+    fn check(&self) -> LedgerResult<()> {
+        match self.is_cut_off.load(Ordering::Relaxed) {
+            true => Err(LedgerError::Unavailable("the server is cut off".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl ServerBeats for CutOffBeats {
+    async fn beat(&self, owner: &str, fences: bool) -> LedgerResult<()> {
+        self.check()?;
+        self.inner.beat(owner, fences).await
+    }
+
+    async fn beats(&self) -> LedgerResult<Vec<ServerBeat>> {
+        self.check()?;
+        self.inner.beats().await
+    }
+
+    async fn end_server(&self, last: &ServerBeat) -> LedgerResult<bool> {
+        self.check()?;
+        self.inner.end_server(last).await
+    }
+
+    async fn forget_server(&self, owner: &str) -> LedgerResult<()> {
+        self.check()?;
+        self.inner.forget_server(owner).await
+    }
+}
+
+/// A server on another machine stops counting. It ends its own work, and the other one continues it long before the lease runs
+/// out.
+#[tokio::test]
+async fn the_work_of_a_server_that_stops_counting_is_taken_over_before_its_lease_runs_out() {
+    let lease = Duration::from_secs(3_600);
+    let mut world = World::with(ScriptedModel::new([]), |setup| setup.options.lease = lease).await;
+    let store = open_store(&Location::Sqlite(world.setup.database())).await.unwrap();
+    world.setup.options.beats = Some(store.beats.clone());
+    let model = ScriptedModel::new([Reply::text("Here I am.")]);
+    let keeper = Keeper::start(&world, &model).await;
+    let beats = Arc::new(CutOffBeats { inner: store.beats.clone(), is_cut_off: AtomicBool::new(false) });
+    let mut setup = world.setup.clone().owned_by("elsewhere");
+    setup.options.beats = Some(beats.clone());
+    let hanging = ScriptedModel::new([Reply::hang()]);
+    let elsewhere = setup.agent(world.ledger().await, hanging.clone());
+    let (stop, counting) = (CancellationToken::new(), elsewhere.clone());
+    let stopping = stop.clone();
+    let counting = tokio::spawn(async move { counting.take_over(stopping).await });
+    let know_of_each_other = async {
+        while store.beats.beats().await.unwrap().iter().filter(|server| server.fences).count() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), know_of_each_other).await.expect("they count");
+
+    let begun = elsewhere.submit(Input::typed("Hello"), Request::new(world.place(), person()));
+    hanging.asked(1).await;
+    beats.is_cut_off.store(true, Ordering::Relaxed);
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
+    assert_eq!(turns(&world.events().await).len(), 1);
+    assert_eq!(model.requests().len(), 1);
+    let servers: Vec<_> = store.beats.beats().await.unwrap().into_iter().map(|server| server.owner).collect();
+    assert_eq!(servers, ["the keeper"]);
+    // The person who asked there is told how the turn ended elsewhere.
+    begun.outcome().await.unwrap();
+    stop.cancel();
+    counting.await.unwrap();
+    keeper.end().await;
+    assert!(store.beats.beats().await.unwrap().is_empty(), "a server that stops is forgotten");
 }
 
 /// Neither does what takes the session without a turn.

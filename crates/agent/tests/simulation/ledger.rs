@@ -131,6 +131,12 @@ impl ForwardingLedger for ProcessLedger {
         self.operate("sessions", "", look).await
     }
 
+    async fn sessions_with_agents(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let mut page = self.walk_sessions(after, limit).await?;
+        page.items.retain(|stored| !stored.session.clients.is_empty());
+        Ok(page)
+    }
+
     async fn walk_sessions(&self, _: Option<u64>, _: u32) -> LedgerResult<Page<StoredSession>> {
         let look = |state: &mut State, _: &mut Random| {
             let items = state.sessions.values().map(|kept| kept.stored()).collect();

@@ -7,7 +7,8 @@ use crate::door::ToSign;
 use crate::event::{Event, MemoryEvent};
 use crate::ids::MemoryId;
 use crate::memory::{
-    MemoryChange, MemoryCommand, MemoryItem, MemoryOffer, MemoryScope, MemorySource, MemoryTrust, NewMemory, ScopeChain,
+    MemoryChange, MemoryCommand, MemoryItem, MemoryOffer, MemoryOrigin, MemoryScope, MemorySource, MemoryTrust,
+    NewMemory, ScopeChain,
 };
 use crate::policy::filled;
 use crate::refusal::Refusal;
@@ -54,6 +55,7 @@ impl Decider<'_> {
             scope: Some(offer.scope.clone()),
             source: offer.source.clone(),
             expires_at: None,
+            origin: None,
             run: offer.run.clone(),
         };
         self.save_memory(&new, offer.id.clone())
@@ -95,6 +97,13 @@ impl Decider<'_> {
         if new.expires_at.is_some_and(|at| at <= self.context.at) {
             return Err(Refusal::invalid("The memory would have expired already."));
         }
+        let origin = match &new.origin {
+            Some(origin) => Some(origin.clone()),
+            None if new.source.is_offer() => None,
+            // What is said at its beginning of a time that has not come yet is only a part of the text.
+            None => MemoryOrigin::of_text(content).filter(|origin| origin.check(self.context.at).is_ok()),
+        };
+        origin.iter().try_for_each(|origin| origin.check(self.context.at))?;
         let item = MemoryItem {
             id,
             scope,
@@ -106,6 +115,7 @@ impl Decider<'_> {
             trust: MemoryTrust::of(self.context.by.kind),
             at: self.context.at,
             expires_at: new.expires_at,
+            origin,
         };
         Ok(MemoryEvent::Saved { item: Box::new(item) })
     }

@@ -42,8 +42,11 @@ impl Act {
 
     /// The text that every session reads.
     pub fn promote(item: &MemoryItem) -> Self {
-        let MemoryItem { id, kind, content, tags, .. } = item;
-        let shown = json!({ "memory": id, "kind": kind, "content": content, "tags": tags });
+        let MemoryItem { id, kind, content, tags, origin, .. } = item;
+        let mut shown = json!({ "memory": id, "kind": kind, "content": content, "tags": tags });
+        if let Some(origin) = origin {
+            shown["origin"] = json!(origin);
+        }
         Self::of(ActKind::Promote, id.to_string(), &shown)
     }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::event::MemoryChange;
 use super::item::{MemoryKind, MemorySource};
 use super::offers::MemoryOffer;
+use super::origin::MemoryOrigin;
 use super::scope::MemoryScope;
 use crate::auto::AutoExecutionContext;
 use crate::ids::MemoryId;
@@ -40,6 +41,9 @@ pub struct NewMemory {
     pub scope: Option<MemoryScope>,
     pub source: MemorySource,
     pub expires_at: Option<Timestamp>,
+    /// Where it was learnt, if that was elsewhere. What its text says at its beginning if absent.
+    #[serde(default)]
+    pub origin: Option<MemoryOrigin>,
     /// The run that saves it.
     pub run: Option<AutoExecutionContext>,
 }
@@ -54,6 +58,7 @@ impl NewMemory {
             scope: None,
             source: MemorySource::Person,
             expires_at: None,
+            origin: None,
             run: None,
         }
     }
@@ -72,7 +77,10 @@ impl MemoryCommand {
     /// Its content in bytes, roughly.
     pub fn size(&self) -> usize {
         match self {
-            Self::Save(new) => new.content.len() + new.tags.iter().map(String::len).sum::<usize>(),
+            Self::Save(new) => {
+                let tags = new.tags.iter().map(String::len).sum::<usize>();
+                new.content.len() + tags + new.origin.as_ref().map_or(0, MemoryOrigin::size)
+            }
             Self::Accept(offer) => offer.content.len(),
             Self::Decline { .. } | Self::Forget { .. } | Self::Promote { .. } | Self::Undo => 0,
         }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::origin::MemoryOrigin;
 use super::scope::MemoryScope;
 use crate::actor::{Actor, ActorKind};
 use crate::identity::SessionIdentity;
@@ -28,6 +29,9 @@ pub struct MemoryItem {
     /// From then on it is not found any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Where it was learnt, if that was elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<MemoryOrigin>,
 }
 
 const fn before_scopes() -> MemoryScope {
@@ -35,6 +39,16 @@ const fn before_scopes() -> MemoryScope {
 }
 
 impl MemoryItem {
+    /// The name of who said it: elsewhere, if it was learnt there, else here.
+    pub fn said_by(&self) -> &str {
+        self.origin.as_ref().and_then(|origin| origin.author.as_deref()).unwrap_or(&self.author.name)
+    }
+
+    /// When it was said, elsewhere or here.
+    pub fn said_at(&self) -> Timestamp {
+        self.origin.as_ref().and_then(|origin| origin.at).unwrap_or(self.at)
+    }
+
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }

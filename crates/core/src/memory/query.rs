@@ -58,7 +58,7 @@ impl MemoryQuery {
 }
 
 /// The terms of the dates in a text: `7 May 2023`, `May 7, 2023`, `May 7`, `May 2023`, `in June`, `2023-05-07`.
-fn dates(text: &str) -> Vec<String> {
+pub(super) fn dates(text: &str) -> Vec<String> {
     let original: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
     let number = |index: Option<usize>| -> Option<i16> {

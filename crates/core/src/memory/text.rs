@@ -30,10 +30,15 @@ impl MemoryText {
             length += 1;
             *terms.entry(stem).or_insert(0) += 1;
         }
-        for word in split_words(&item.author.name) {
+        let context = item.origin.as_ref().and_then(|origin| origin.context.as_deref());
+        // The words around it lead to it, and are none of its own.
+        for stem in context.map(stems).unwrap_or_default() {
+            terms.entry(stem).or_insert(1);
+        }
+        for word in split_words(item.said_by()) {
             terms.insert(author_term(&word), 1);
         }
-        for term in date_terms(item.at) {
+        for term in date_terms(item.said_at()) {
             terms.insert(term, 1);
         }
         Self { length, terms }

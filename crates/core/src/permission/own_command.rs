@@ -66,11 +66,10 @@ fn names_decision(line: &str) -> bool {
     let words = tokens(line);
     let mut is_named = false;
     for (at, word) in words.iter().enumerate() {
-        if is_program(word) {
-            is_named = true;
-            if asks_for_person(&words[at + 1..]) {
-                return true;
-            }
+        let is_here = is_program(word);
+        is_named |= is_here;
+        if (is_here || may_become_program(word)) && asks_for_person(&words[at + 1..]) {
+            return true;
         }
     }
     let is_pair = |pair: &[String]| is_subcommand(&pair[0], &pair[1]) && matches!(pair[0].as_str(), "plan" | "memory");
@@ -129,6 +128,37 @@ fn is_program(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
     let name = name.split('@').next().unwrap_or_default();
     name.eq_ignore_ascii_case(PROGRAM) || name.eq_ignore_ascii_case("planwright.exe")
+}
+
+/// Whether the shell may put a path to the program in the place of the word: `/usr/bin/planwr*`, `plan?right`. Enough letters of
+/// the name have to be there, since `*` alone stands in many lines.
+fn may_become_program(word: &str) -> bool {
+    const MIN_LETTERS: usize = 4;
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let letters = name.chars().filter(char::is_ascii_alphabetic).count();
+    if !name.contains(['*', '?', '[']) || letters < MIN_LETTERS {
+        return false;
+    }
+    let mut pattern: Vec<char> = name.chars().collect();
+    // So the search is as short as the name.
+    pattern.dedup_by(|one, other| (*one, *other) == ('*', '*'));
+    fits(&pattern, PROGRAM)
+}
+
+/// Whether a pattern of a shell fits the name. What stands in brackets fits any letter.
+fn fits(pattern: &[char], name: &str) -> bool {
+    let mut letters = name.chars();
+    match pattern.split_first() {
+        None => name.is_empty(),
+        Some(('*', rest)) => (0..=name.len()).any(|at| fits(rest, &name[at..])),
+        Some(('[', rest)) => {
+            let end = rest.iter().skip(1).position(|letter| *letter == ']');
+            end.is_some_and(|end| letters.next().is_some() && fits(&rest[end + 2..], letters.as_str()))
+        }
+        Some((expected, rest)) => letters.next().is_some_and(|letter| {
+            (*expected == '?' || expected.eq_ignore_ascii_case(&letter)) && fits(rest, letters.as_str())
+        }),
+    }
 }
 
 /// Stands for an operator between commands.

@@ -11,20 +11,24 @@
 mod git;
 mod programs;
 
-use super::shell::is_plain;
+use super::shell::{is_plain, quoted};
 
 /// What a line that only reads still depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadingLine {
     /// It runs git, which runs what the configuration of the repository names.
     pub uses_git: bool,
+    /// It goes to another folder. A shell that is used again stays there.
+    pub changes_folder: bool,
 }
 
 /// `None` if it is not certain that the line only reads.
 pub fn only_reads(line: &str) -> Option<ReadingLine> {
+    if has_other_quotes(line) {
+        return None;
+    }
     let commands = split_commands(line.trim_matches([' ', '\t', '\n']))?;
-    let mut uses_git = false;
-    let mut changed_folder = false;
+    let mut reading = ReadingLine { uses_git: false, changes_folder: false };
     for command in commands {
         let words = split_words(command)?;
         let (program, arguments) = words.split_first()?;
@@ -35,11 +39,16 @@ pub fn only_reads(line: &str) -> Option<ReadingLine> {
         if !programs::reads(&program.text, arguments) {
             return None;
         }
-        uses_git |= program.text == "git";
-        changed_folder |= program.text == "cd";
+        reading.uses_git |= program.text == "git";
+        reading.changes_folder |= program.text == "cd";
     }
     // The repository of another folder may name programs of its own.
-    (!(uses_git && changed_folder)).then_some(ReadingLine { uses_git })
+    (!(reading.uses_git && reading.changes_folder)).then_some(reading)
+}
+
+/// Whether the line has quotation marks of typography. In PowerShell, which may be the shell of a terminal, they end a quoted text.
+pub fn has_other_quotes(line: &str) -> bool {
+    line.contains(|letter| matches!(letter, '\u{2018}'..='\u{201e}'))
 }
 
 /// One word of a command.
@@ -150,14 +159,7 @@ fn word(text: &str) -> Option<(Word, &str)> {
             ' ' | '\t' => return Some((word, &text[at..])),
             '\'' | '"' => {
                 word.quoted = true;
-                loop {
-                    match letters.next()?.1 {
-                        end if end == letter => break,
-                        '$' | '`' | '\\' | '!' if letter == '"' => return None,
-                        control if control.is_control() => return None,
-                        plain => word.text.push(plain),
-                    }
-                }
+                word.text.push_str(&quoted(letter, &mut || Some(letters.next()?.1))?);
             }
             '*' | '?' => {
                 let place = if word.text.is_empty() { Glob::Leading } else { Glob::Inside };

@@ -1,7 +1,7 @@
 //! A shell line as words, if it is nothing but one program with plain words.
 //!
-//! The promise is that a line read as words runs exactly that program with exactly those words, in every POSIX shell and
-//! in bash. Every construct that could run something else, or add, drop or change a word, makes the line `Complex`: it is
+//! The promise is that a line read as words runs exactly that program with exactly those words, in every POSIX shell, in
+//! bash and in fish. Every construct that could run something else, or add, drop or change a word, makes the line `Complex`: it is
 //! never compared with a rule that allows. The reader knows no grammar, so it cannot be wrong about one.
 
 use crate::plan::PlanNeeds;
@@ -84,26 +84,33 @@ fn split_words(line: &str) -> Option<Vec<String>> {
 /// One word and whether any of it is quoted. `None` if it has a character that is not plain.
 fn word(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<(String, bool)> {
     let mut word = String::new();
-    let mut quoted = false;
+    let mut is_quoted = false;
     while let Some(letter) = letters.next_if(|letter| !matches!(letter, ' ' | '\t')) {
         match letter {
             '\'' | '"' => {
-                quoted = true;
-                loop {
-                    match letters.next()? {
-                        end if end == letter => break,
-                        // Inside of double quotes these still have a meaning; `!` has one in interactive shells.
-                        '$' | '`' | '\\' | '!' if letter == '"' => return None,
-                        control if control.is_control() => return None,
-                        plain => word.push(plain),
-                    }
-                }
+                is_quoted = true;
+                word.push_str(&quoted(letter, &mut || letters.next())?);
             }
             plain if is_plain(plain) => word.push(plain),
             _ => return None,
         }
     }
-    Some((word, quoted))
+    Some((word, is_quoted))
+}
+
+/// The text up to the closing quote. `None` if a shell could end it elsewhere, or put something else in its place.
+pub(super) fn quoted(quote: char, next: &mut dyn FnMut() -> Option<char>) -> Option<String> {
+    let mut text = String::new();
+    loop {
+        match next()? {
+            // fish goes on behind `\'`.
+            end if end == quote => return (!text.ends_with('\\')).then_some(text),
+            // Inside of double quotes these still have a meaning; `!` has one in interactive shells.
+            '$' | '`' | '\\' | '!' if quote == '"' => return None,
+            control if control.is_control() => return None,
+            plain => text.push(plain),
+        }
+    }
 }
 
 /// Characters that stand for themselves outside of quotes, in every locale.
@@ -112,7 +119,8 @@ pub(super) fn is_plain(letter: char) -> bool {
 }
 
 /// Programs that run the words after them. A rule that allows one allows exactly its own words and no more.
-const WRAPPERS: [&str; 50] = [
+const WRAPPERS: [&str; 54] = [
+    "bunx",
     "busybox",
     "chroot",
     "chrt",
@@ -137,7 +145,9 @@ const WRAPPERS: [&str; 50] = [
     "numactl",
     "parallel",
     "perf",
+    "pipx",
     "pkexec",
+    "pnpx",
     "podman",
     "prlimit",
     "proot",
@@ -159,6 +169,7 @@ const WRAPPERS: [&str; 50] = [
     "toybox",
     "unbuffer",
     "unshare",
+    "uvx",
     "valgrind",
     "watch",
     "xargs",
@@ -167,7 +178,7 @@ const WRAPPERS: [&str; 50] = [
 
 /// Programs whose options can hold a program. A rule that allows one allows more words only after a word that is no
 /// option, such as a script.
-const INTERPRETERS: [&str; 24] = [
+const INTERPRETERS: [&str; 28] = [
     "ash",
     "awk",
     "bash",
@@ -181,21 +192,40 @@ const INTERPRETERS: [&str; 24] = [
     "mawk",
     "mksh",
     "node",
+    "nodejs",
     "osascript",
     "perl",
     "php",
     "pwsh",
+    "pypy",
     "python",
     "python2",
     "python3",
     "Rscript",
     "ruby",
     "sh",
+    "tclsh",
+    "tsx",
     "zsh",
 ];
 
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
+}
+
+fn is_wrapper(word: &str) -> bool {
+    is_named_in(&WRAPPERS, word)
+}
+
+fn is_interpreter(word: &str) -> bool {
+    is_named_in(&INTERPRETERS, word)
+}
+
+/// Whether the word is a path to one of the programs, also with a version behind its name: `python3.12`, `node-22`.
+fn is_named_in(programs: &[&str], word: &str) -> bool {
+    let name = base_name(word);
+    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'));
+    programs.contains(&name) || programs.contains(&bare)
 }
 
 impl PlanNeeds {
@@ -233,9 +263,8 @@ impl CommandWords {
 
     fn permits_more(&self) -> bool {
         let Some((program, rest)) = self.0.split_first() else { return false };
-        let program = base_name(program);
         let names_more = || rest.iter().any(|word| !word.starts_with('-'));
-        !WRAPPERS.contains(&program) && (!INTERPRETERS.contains(&program) || names_more())
+        !is_wrapper(program) && (!is_interpreter(program) || names_more())
     }
 
     /// Whether a rule that stops these words may be about the line. It errs on the side of stopping: options between the
@@ -267,10 +296,7 @@ impl CommandWords {
 pub(super) fn is_opaque(line: &ShellLine) -> bool {
     match line {
         ShellLine::Complex => true,
-        ShellLine::Words(words) => words.first().is_some_and(|first| {
-            let program = base_name(first);
-            WRAPPERS.contains(&program) || INTERPRETERS.contains(&program)
-        }),
+        ShellLine::Words(words) => words.first().is_some_and(|first| is_wrapper(first) || is_interpreter(first)),
     }
 }
 

@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 
 use crate::conversation::CountTokens;
 use crate::memory::ranking::RankedMemory;
-use crate::memory::{MemoryItem, MemorySource};
-use crate::visible::visible;
+use crate::memory::{MemoryItem, MemoryOrigin, MemorySource};
+use crate::visible::{quoted, visible};
 
 const INTRODUCTION: &str = include_str!("memory.md");
 
@@ -54,12 +54,27 @@ fn quoted_item(item: &MemoryItem) -> String {
     text
 }
 
+/// ``, said by caroline on 2023-05-07 in `the support group` ``
+fn said_elsewhere(origin: &MemoryOrigin) -> String {
+    let mut said = ", said".to_owned();
+    if let Some(author) = &origin.author {
+        said.push_str(&format!(" by {}", visible(author).replace('\n', " ")));
+    }
+    if let Some(at) = origin.at {
+        said.push_str(&format!(" on {}", at.to_zoned(TimeZone::UTC).date()));
+    }
+    if let Some(context) = &origin.context {
+        said.push_str(&format!(" in {}", quoted(context)));
+    }
+    said
+}
+
 /// `[a1b2c3d4] fact by ada (person) through cli, 2026-05-07, session web:k3yk3y8x:`
 pub fn memory_provenance(item: &MemoryItem) -> String {
     let date = item.at.to_zoned(TimeZone::UTC).date();
     let (kind, trust, through) = (item.kind, item.trust.as_str(), visible(&item.author.through).replace('\n', " "));
     let name = visible(&item.author.name).replace('\n', " ");
-    let origin = match &item.source {
+    let source = match &item.source {
         MemorySource::Person | MemorySource::Turn { .. } | MemorySource::Tool => String::new(),
         MemorySource::Plan { plan } => format!(", from plan {}", plan.short()),
         MemorySource::Workbook => ", from the workbook".to_owned(),
@@ -68,5 +83,6 @@ pub fn memory_provenance(item: &MemoryItem) -> String {
             format!(", promoted from {session} by {}", visible(&promoted_by.name).replace('\n', " "))
         }
     };
-    format!("[{}] {kind} by {name} ({trust}) through {through}, {date}, {}{origin}:", item.id.short(), item.scope)
+    let said = item.origin.as_ref().map(said_elsewhere).unwrap_or_default();
+    format!("[{}] {kind} by {name} ({trust}) through {through}, {date}, {}{source}{said}:", item.id.short(), item.scope)
 }

@@ -23,7 +23,15 @@ const FLOORS: [&[&str]; 6] = [
 /// crate can have SQL, HTTP, a sandbox or a command line.
 const LIBRARIES: [(&[&str], &[&str]); 8] = [
     (
-        &["deadpool", "deadpool-postgres", "rusqlite", "rustls-native-certs", "tokio-postgres", "tokio-rustls"],
+        &[
+            "deadpool",
+            "deadpool-postgres",
+            "object_store",
+            "rusqlite",
+            "rustls-native-certs",
+            "tokio-postgres",
+            "tokio-rustls",
+        ],
         &["store"],
     ),
     (&["rustls"], &["store", "telegram"]),

@@ -42,5 +42,6 @@ fn item(id: &str, author: &str, at: &str, content: &str) -> MemoryItem {
         trust: MemoryTrust::Person,
         at,
         expires_at: None,
+        origin: None,
     }
 }

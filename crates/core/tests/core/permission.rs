@@ -188,6 +188,9 @@ fn a_rule_that_stops_is_not_evaded() {
         ("sh build.sh", Ask),
         ("ls | cat", Ask),
         ("python3 -c 'x'", Ask),
+        ("python3.12 -c 'x'", Ask),
+        ("perl5.36.0 -e 'exec q(rm)'", Deny),
+        ("uvx rm x", Deny),
     ] {
         assert_eq!(decided(&rules, &command(line)), expected, "{line}");
     }
@@ -206,6 +209,9 @@ fn programs_that_run_others_are_allowed_only_as_written() {
         ("run_command", "python3 -m pytest", Allow),
         ("run_command", "node", Allow),
         ("run_command", "timeout 5 cargo test", Allow),
+        ("run_command", "python3.12", Allow),
+        ("run_command", "/opt/node-22", Allow),
+        ("run_command", "uvx", Allow),
     ]);
     for (line, expected) in [
         ("env", Allow),
@@ -221,6 +227,10 @@ fn programs_that_run_others_are_allowed_only_as_written() {
         ("node -e x", Ask),
         ("timeout 5 cargo test", Allow),
         ("timeout 5 cargo test -q", Ask),
+        ("python3.12", Allow),
+        ("python3.12 -c 'x'", Ask),
+        ("/opt/node-22 -e x", Ask),
+        ("uvx anything", Ask),
     ] {
         assert_eq!(decided(&rules, &command(line)), expected, "{line}");
     }

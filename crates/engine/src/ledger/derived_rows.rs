@@ -1,11 +1,12 @@
 //! Rows that a store keeps beside the journal so that things are found quickly, and what the journal says they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_core::auto::AutoState;
 use planwright_core::ids::{MemoryId, RequestId};
 use planwright_core::journal::Entry;
 use planwright_core::memory::{MemoryRecord, MemoryScope, MemoryText};
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 
@@ -16,10 +17,32 @@ use super::DamagedRow;
 #[derive(Debug, Clone, Default)]
 pub struct DerivedRows {
     pub session: SessionFlags,
+    /// What a search for sessions looks through.
+    pub search_text: Option<String>,
     pub memories: BTreeMap<MemoryId, StoredMemory>,
     pub scopes: BTreeMap<MemoryScope, ScopeCounts>,
     pub runs: RunsRow,
+    /// Its plans in the list of those that may wait for a person, each with the time of its last change.
+    pub waiting: BTreeMap<String, i64>,
+    /// Its plans whose execution is listed as one that goes on.
+    pub working: BTreeSet<String>,
     pub damaged: Vec<DamagedRow>,
+}
+
+/// A text as every database has room for it: PostgreSQL takes each character but one, which JSON escapes and a column cannot.
+pub fn text_for_row(title: &str) -> String {
+    title.replace('\0', "\u{2400}")
+}
+
+/// When a plan changed last that may wait for a person, in microseconds. The list of such plans is in this order.
+pub fn waiting_since(session: &Session, plan: &Plan) -> Option<i64> {
+    session.may_wait(plan).then(|| plan.updated_at.as_microsecond())
+}
+
+/// Whether the plan's execution goes on: a process works on it, or has to take it over.
+pub fn is_working(plan: &Plan) -> bool {
+    let is_paused = || plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+    plan.status == PlanStatus::Executing && !is_paused()
 }
 
 /// What of a session's state has columns of its own, where sessions are found and counted.
@@ -29,6 +52,8 @@ pub struct SessionFlags {
     /// Whether the open turn asks a person.
     pub asks_person: bool,
     pub planning: bool,
+    /// Whether the program of an agent was ever started for it.
+    pub has_agents: bool,
 }
 
 impl SessionFlags {
@@ -37,6 +62,7 @@ impl SessionFlags {
             turn_open: session.turn.is_some(),
             asks_person: session.waiting_ask().is_some(),
             planning: session.plan_mode.enabled,
+            has_agents: !session.clients.is_empty(),
         }
     }
 }
@@ -132,6 +158,10 @@ impl DerivedRows {
         if self.session != replayed.session.as_deref().map(SessionFlags::of).unwrap_or_default() {
             found.push(format!("the columns of session {session}"));
         }
+        let text = replayed.session.as_deref().map(|session| text_for_row(&session.search_text()));
+        if self.search_text != text {
+            found.push(format!("what {session} is found by"));
+        }
         let columns = found.len();
         let mut scopes: BTreeMap<MemoryScope, ScopeCounts> = BTreeMap::new();
         for (id, record) in &replayed.memories {
@@ -171,6 +201,23 @@ impl DerivedRows {
         let runs = replayed.session.as_deref().map(RunsRow::of).unwrap_or_default();
         if self.runs != runs {
             found.push(format!("the row of the schedules and runs of {session}"));
+        }
+        found
+    }
+
+    /// What the lists of plans do not agree with the replayed journal in.
+    pub(crate) fn wrong_lists(&self, replayed: &Snapshot) -> Vec<String> {
+        let session = &replayed.identity;
+        let plans = || replayed.plans.iter().map(|(id, plan)| (id.to_string(), plan));
+        let since = |plan: &Plan| waiting_since(replayed.session.as_deref()?, plan);
+        let waiting: BTreeMap<_, _> = plans().filter_map(|(id, plan)| Some((id, since(plan)?))).collect();
+        let working: BTreeSet<_> = plans().filter(|(_, plan)| is_working(plan)).map(|(id, _)| id).collect();
+        let mut found = Vec::new();
+        if self.waiting != waiting {
+            found.push(format!("the list of waiting plans of {session}"));
+        }
+        if self.working != working {
+            found.push(format!("the list of executions of {session} that go on"));
         }
         found
     }

@@ -64,9 +64,10 @@ pub trait PlanStore: Send + Sync + std::fmt::Debug + 'static {
         limit: u32,
     ) -> LedgerResult<Page<PlanAnywhere>>;
 
-    /// The plans that may wait for a person, in the same order: those that are ready, approved or carried out, and of those that ended in
-    /// part the ones that their session still names. The others only grow in number, and are not read.
-    async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>>;
+    /// The plans that may wait for a person ([`Session::may_wait`]), over all sessions, in the same order. No other plan is read.
+    ///
+    /// [`Session::may_wait`]: planwright_core::session::Session::may_wait
+    async fn waiting_plans(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>>;
 }
 
 /// A plan in a list.

@@ -16,9 +16,13 @@ const LEASE: &str = "lease";
 /// The folder with the output of commands. It is not backed up: it is what the commands of a while ago wrote.
 const OUTPUTS: &str = "outputs";
 
+/// What a server notes about a folder that several servers share, and what it put aside there. It is not backed up: what is shared
+/// is in the archive as the session's files.
+const SHARED: [&str; 3] = ["shared.json", "shared.lock", "aside"];
+
 /// Whether Planwright keeps this name in a session's folder for itself.
 pub(super) fn is_reserved(first: &str) -> bool {
-    [UNFINISHED, WORKBOOK_NOTE, LEASE, OUTPUTS].contains(&first)
+    [UNFINISHED, WORKBOOK_NOTE, LEASE, OUTPUTS].contains(&first) || SHARED.contains(&first)
 }
 
 /// The longest name of a file or folder that common file systems can store.

@@ -26,6 +26,7 @@ use super::view::View;
 use crate::commands::project::absolute;
 use crate::failure::Failure;
 use crate::signals::{Signal, Signals};
+use crate::terminal::{live, screen};
 
 #[derive(Debug)]
 pub(crate) struct ChatConversation {
@@ -156,13 +157,22 @@ impl ChatConversation {
         &mut self.signals
     }
 
+    /// What tells about the person at the prompt.
+    pub(super) fn signals_and_typing(&mut self) -> (&mut Signals, &mut Typing) {
+        (&mut self.signals, &mut self.typing)
+    }
+
     /// Only trouble with the output is an error; a failure of the agent is [`ExchangeResult::Failed`].
     pub(super) async fn exchange(
         &mut self,
         asked: ExchangeStart<'_>,
         view: &mut dyn View,
     ) -> Result<ExchangeResult, Failure> {
-        self.read_keys(view)?;
+        self.typing.read();
+        self.typing.take_stop();
+        if self.typing.input().is_none() {
+            view.queued(self.typing.queue().shown())?;
+        }
         if let ExchangeStart::Resume = asked
             && self.agent.is_worked_on_elsewhere(self.session()).await?
         {
@@ -248,6 +258,11 @@ impl ChatConversation {
                     }
                     ProgressUpdate::Outcome(outcome) => return Ok(Some(outcome)),
                 },
+                () = self.typing.wait() => match self.read_keys(view)? {
+                    Some(_) if stopping => continue,
+                    Some(stop) => stop,
+                    None => continue,
+                },
                 _ = ticks.tick() => {
                     let stop = self.read_keys(view)?;
                     view.tick()?;
@@ -283,6 +298,9 @@ impl ChatConversation {
         match snapshot.active().filter(|plan| plan.status == PlanStatus::Executing) {
             Some(plan) => {
                 self.watched = Some(plan.id.clone());
+                if let Some(input) = self.typing.input() {
+                    input.status().plan = Some((plan.number, plan.status));
+                }
                 view.plan(plan, engine.now())
             }
             None => {
@@ -293,11 +311,14 @@ impl ChatConversation {
         }
     }
 
-    /// Reads what the person typed meanwhile, and shows that it waits. A `/stop` is the same as Ctrl+C.
+    /// Reads what the person typed meanwhile, and shows that it waits. A `/stop` is the same as Ctrl+C, and so is Escape.
     fn read_keys(&mut self, view: &mut dyn View) -> Result<Option<Signal>, Failure> {
         self.typing.read();
-        let stops = self.typing.queue().take_stop();
-        view.queued(self.typing.queue().shown())?;
+        let stops = self.typing.take_stop();
+        match self.typing.drawn(live::width(), screen::window().1) {
+            Some(input) => view.input(input)?,
+            None => view.queued(self.typing.queue().shown())?,
+        }
         Ok(stops.then_some(Signal::Interrupt))
     }
 
@@ -329,6 +350,11 @@ impl ChatConversation {
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
+                () = self.typing.wait() => {
+                    if self.read_keys(view)?.is_some() {
+                        return self.stop_runs(view).await;
+                    }
+                }
                 _ = ticks.tick() => {
                     if self.read_keys(view)?.is_some() {
                         return self.stop_runs(view).await;

@@ -67,6 +67,12 @@ pub(super) fn completions(typed: &str) -> Vec<String> {
     names().filter(fits).map(str::to_owned).collect()
 }
 
+/// What a command does.
+pub(super) fn about(name: &str) -> Option<&'static str> {
+    let found = USAGE.iter().find(|(usage, _)| usage.split(' ').next() == Some(name));
+    found.map(|(_, about)| *about)
+}
+
 /// What `/help` says about these commands, in Markdown.
 pub(super) fn help() -> String {
     let lines: Vec<_> = USAGE.iter().map(|(usage, about)| format!("- `{usage}`: {about}")).collect();

@@ -159,6 +159,12 @@ pub(super) fn hint(line: &str, offered: &[ShortAnswer]) -> Option<String> {
     Some(found.effect())
 }
 
+/// What a line that is one of the letters does.
+pub(super) fn label<'a>(line: &str, offered: &'a [ShortAnswer]) -> Option<&'a str> {
+    let found = offered.iter().find(|answer| line.strip_prefix(answer.letter).is_some_and(str::is_empty))?;
+    Some(&found.label)
+}
+
 /// The letters with what they do, as pairs.
 pub(super) fn legend(offered: &[ShortAnswer]) -> Vec<(String, &str)> {
     let shown = |answer: &ShortAnswer| match answer.words {

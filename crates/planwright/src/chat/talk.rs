@@ -1,8 +1,12 @@
 //! A person at a terminal: a prompt, an answer, a prompt.
 //!
 //! - `own_commands`: what the chat carries out by itself
+//! - `prompt_box`: the prompt of the inline interface
+//! - `welcome`: what is read first
 
 mod own_commands;
+mod prompt_box;
+mod welcome;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,28 +14,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planwright_core::refusal::RefusalCode;
-use planwright_core::session::Session;
 use planwright_engine::feed::Feed;
-use planwright_llm::Provider;
 
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
+use super::inline::input_box::{InputBox, SentText};
 use super::known_arguments::KnownArguments;
 use super::local;
 use super::session_models::{MakeAgent, SessionModels};
 use super::short_answers::{self, Meaning};
 use super::switching::{self, SwitchLine};
 use super::typeahead::{self, Cards, ReturnReason, SendDecision, TypingStart, rule};
-use super::view::{self, View};
+use super::view::{self, LiveView, View};
 use super::waiting::LastRead;
 use super::{alert, lines, wants_to_leave};
-use crate::config::ChatAlert;
+use crate::config::{ChatAlert, ChatInterface};
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::logging;
-use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
+use crate::terminal::palette::{self, COMMAND, DIM};
 use crate::terminal::screen::{self, Screen};
-use crate::terminal::text::{Span, fit, paint, painted, shown, shown_line, wrap};
+use crate::terminal::text::{Span, fit, paint, painted, shown, wrap};
+use prompt_box::Prompted;
+use welcome::welcome;
 
 /// A person who waited so long may look elsewhere.
 const ALERT_AFTER: Duration = Duration::from_secs(10);
@@ -52,28 +57,44 @@ pub(crate) struct ChatTerminal {
     pub(crate) history: PathBuf,
     pub(crate) log: LogPlace,
     pub(crate) alert: ChatAlert,
+    pub(crate) interface: ChatInterface,
     pub(crate) models: SessionModels,
     pub(crate) make_agent: MakeAgent,
 }
 
+/// Where the person types.
+enum Surface {
+    /// One line after another.
+    Lines(Box<LineEditor>),
+    /// A box that stays on the screen. [`super::typing`] has it.
+    Inline,
+}
+
 pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTerminal) -> ExitResult {
-    let ChatTerminal { screen, history, log, alert, models, make_agent } = terminal;
+    let ChatTerminal { screen, history, log, alert, interface, models, make_agent } = terminal;
     if log == LogPlace::Screen {
         logging::hold();
     }
     conversation.watch_what_is_seen();
-    screen.print(&welcome(&conversation).await?)?;
-    let (editor, view) = (LineEditor::new(history)?, view::fitting(screen.json));
+    screen.print(&welcome(&conversation, interface).await?)?;
+    let (surface, view): (Surface, Box<dyn View>) = match interface {
+        ChatInterface::Plain => (Surface::Lines(Box::new(LineEditor::new(history)?)), view::fitting(screen.json)),
+        ChatInterface::Inline => {
+            conversation.typing().use_box(InputBox::new(history));
+            (Surface::Inline, Box::new(LiveView::with_input()))
+        }
+    };
     let feed = Feed::start(Arc::clone(conversation.agent().engine().ledger()));
     let (read, last) = (LastRead::Nothing, Cards::default());
     Talk {
         conversation,
-        editor,
+        surface,
         view,
         screen,
         feed,
         returned: None,
         begun: None,
+        notice: None,
         read,
         last,
         log,
@@ -87,7 +108,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTermin
 
 struct Talk {
     conversation: ChatConversation,
-    editor: LineEditor,
+    surface: Surface,
     view: Box<dyn View>,
     screen: Screen,
     feed: Feed,
@@ -95,6 +116,8 @@ struct Talk {
     returned: Option<(String, ReturnReason)>,
     /// How the next line begins, and what was on the screen when the person chose that.
     begun: Option<(String, Cards)>,
+    /// What the person reads above the next line.
+    notice: Option<&'static str>,
     read: LastRead,
     /// What was on the screen at the last prompt.
     last: Cards,
@@ -119,6 +142,16 @@ impl BegunLine {
         Self { text, why: Some(why), begun_under: None }
     }
 
+    /// As it stands in the box of the inline interface, below these cards.
+    fn in_box(self, prompt: &Cards) -> Option<SentText> {
+        let begun = match (self.why, self.begun_under) {
+            (Some(_), _) => TypingStart::AtPrompt(prompt.clone()),
+            (None, Some(then)) => TypingStart::Earlier(then),
+            (None, None) => return None,
+        };
+        Some(SentText { text: self.text, begun })
+    }
+
     /// When the person began what they sent at a prompt below these cards.
     fn begun(self, sent: &str, prompt: Cards) -> TypingStart {
         match self.begun_under {
@@ -132,12 +165,12 @@ impl Talk {
     async fn run(mut self) -> ExitResult {
         self.conversation.typing().listen();
         if let Next::Leave = self.exchange(ExchangeStart::Resume).await? {
-            return Ok(Exit::Done);
+            return self.leave();
         }
         self.read = LastRead::Nothing;
         let mut asked_once = false;
         loop {
-            self.write_log();
+            self.write_log()?;
             let cards = self.conversation.show_waiting(self.read, &self.last, self.view.as_mut()).await?;
             self.last.clone_from(&cards);
             self.read = LastRead::Answer;
@@ -149,20 +182,18 @@ impl Talk {
                 }
                 typeahead::Next::Send(text) => match self.send_queued(text).await? {
                     Next::GoOn => continue,
-                    Next::Leave => return Ok(Exit::Done),
+                    Next::Leave => return self.leave(),
                 },
             };
-            let text = match self.read_line(&line).await? {
-                Typed::Text(text) => text,
-                Typed::Interrupted { cleared: false } if asked_once => return Ok(Exit::Done),
-                Typed::Interrupted { cleared } => {
+            let SentText { text, begun } = match self.prompted(line, &cards).await? {
+                Prompted::Text(sent) => *sent,
+                Prompted::Interrupted { cleared: false } if asked_once => return self.leave(),
+                Prompted::Interrupted { cleared } => {
                     asked_once = !cleared;
-                    if asked_once {
-                        self.screen.print(&format!("{}\n", paint(LEAVE_HINT, DIM)))?;
-                    }
+                    self.notice = asked_once.then_some(LEAVE_HINT);
                     continue;
                 }
-                Typed::End => return Ok(Exit::Done),
+                Prompted::End => return self.leave(),
             };
             asked_once = false;
             if text.trim().is_empty() {
@@ -170,7 +201,7 @@ impl Talk {
             }
             // Another surface may have changed what the person decides about.
             let now = self.conversation.waiting().await;
-            match rule(&text, &line.begun(&text, cards), &now) {
+            match rule(&text, &begun, &now) {
                 SendDecision::Return(why) => {
                     self.returned = Some((text, why));
                     self.read = if why == ReturnReason::Changed { LastRead::Nothing } else { self.read };
@@ -184,23 +215,51 @@ impl Talk {
                         Some(Meaning::Command(command)) => command,
                         None => text,
                     };
+                    if let Surface::Inline = self.surface {
+                        self.view.sent(&text)?;
+                    }
                     if let Next::Leave = self.send(text).await? {
-                        return Ok(Exit::Done);
+                        return self.leave();
                     }
                 }
             }
         }
     }
 
-    fn report(&self, failure: &Failure) -> Result<(), Failure> {
-        Ok(writeln!(anstream::stderr().lock(), "{}", failure.render())?)
+    fn report(&mut self, failure: &Failure) -> Result<(), Failure> {
+        match self.surface {
+            Surface::Lines(_) => Ok(writeln!(anstream::stderr().lock(), "{}", failure.render())?),
+            Surface::Inline => self.view.line(&format!("{}\n", failure.render().trim_end())),
+        }
+    }
+
+    fn leave(&mut self) -> ExitResult {
+        self.view.leave()?;
+        Ok(Exit::Done)
     }
 
     /// Writes the lines of the log that were held back.
-    fn write_log(&self) {
+    fn write_log(&mut self) -> Result<(), Failure> {
         if self.log == LogPlace::Screen {
+            self.view.leave()?;
             logging::write_held();
         }
+        Ok(())
+    }
+
+    /// Reads what the person sends next.
+    async fn prompted(&mut self, line: BegunLine, cards: &Cards) -> Result<Prompted, Failure> {
+        if let Surface::Inline = self.surface {
+            return self.read_box(line, cards).await;
+        }
+        if let Some(notice) = self.notice.take() {
+            self.screen.print(&format!("{}\n", paint(notice, DIM)))?;
+        }
+        Ok(match self.read_line(&line).await? {
+            Typed::Text(text) => Prompted::Text(Box::new(SentText { begun: line.begun(&text, cards.clone()), text })),
+            Typed::Interrupted { cleared } => Prompted::Interrupted { cleared },
+            Typed::End => Prompted::End,
+        })
     }
 
     fn next_line(&mut self, cards: &Cards) -> typeahead::Next {
@@ -221,14 +280,20 @@ impl Talk {
     /// Sends what waited, and shows it as if it had been typed at the prompt.
     async fn send_queued(&mut self, text: String) -> Result<Next, Failure> {
         let prompt = prompt(&self.conversation).await;
-        self.screen.print(&format!("{}{}\n", prompt.styled, shown(&text)))?;
-        self.editor.remember(&text);
+        match &mut self.surface {
+            Surface::Lines(editor) => {
+                self.screen.print(&format!("{}{}\n", prompt.styled, shown(&text)))?;
+                editor.remember(&text);
+            }
+            Surface::Inline => self.view.sent(&text)?,
+        }
         self.send(text).await
     }
 
     /// Reads a line, and what was typed at once after it.
     async fn read_line(&mut self, line: &BegunLine) -> Result<Typed, Failure> {
-        let prefilled = self.editor.can_prefill();
+        let Surface::Lines(editor) = &mut self.surface else { return Ok(Typed::End) };
+        let prefilled = editor.can_prefill();
         if let Some(why) = line.why {
             let again = if prefilled { String::new() } else { format!(" Type it again: {}", line.text) };
             self.screen.print(&lines::note("↩", &format!("{}{again}", why.explanation()), screen::width()))?;
@@ -241,15 +306,15 @@ impl Talk {
             self.screen.print(&format!("{}\n", paint(&format!("Type it whole: {}…", line.text), DIM)))?;
         }
         let arguments = KnownArguments::read(self.conversation.agent(), self.conversation.session()).await;
-        self.editor.offer(self.last.short_answers(), arguments);
+        editor.offer(self.last.short_answers(), arguments);
         let prompt = prompt(&self.conversation).await;
         let _ = self.conversation.typing().pause();
         let begun = if prefilled { line.text.as_str() } else { "" };
         let (engine, session) = (self.conversation.agent().engine(), self.conversation.session());
         let mut elsewhere = Elsewhere::new(engine, &self.feed, session, &self.last);
-        let typed = self.editor.read(&prompt, begun, self.conversation.signals(), &mut elsewhere).await?;
+        let typed = editor.read(&prompt, begun, self.conversation.signals(), &mut elsewhere).await?;
         self.conversation.typing().listen();
-        self.conversation.typing().push(self.editor.take_rest());
+        self.conversation.typing().push(editor.take_rest());
         Ok(typed)
     }
 
@@ -350,57 +415,6 @@ async fn prompt(conversation: &ChatConversation) -> Prompt {
             paint("›", COMMAND)
         ),
     }
-}
-
-/// Where one is, who answers, and how to find out more.
-async fn welcome(conversation: &ChatConversation) -> Result<String, Failure> {
-    let session = conversation.agent().engine().sessions().get(conversation.session()).await?;
-    let model = conversation.agent().model().name();
-    let mut text = head(&session, model);
-    if model == planwright_llm::rehearsal::NAME {
-        let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
-                     --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
-        text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
-        let has_key =
-            |provider: &Provider| std::env::var(provider.key_variable()).is_ok_and(|key| !key.trim().is_empty());
-        for provider in Provider::ALL.into_iter().filter(has_key) {
-            let hint = format!(
-                "{} is set: `/model {provider}:NAME` lets {} answer here; `planwright models` lists the names.",
-                provider.key_variable(),
-                provider.title()
-            );
-            text.push_str(&wrapped(&[Span::new(&hint, DIM)]));
-        }
-    }
-    let hint = [
-        Span::new("/help", COMMAND),
-        Span::new(" lists the commands, ", DIM),
-        Span::new("/quit", COMMAND),
-        Span::new(
-            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end continues the message in the next line.",
-            DIM,
-        ),
-    ];
-    text.push_str(&wrapped(&hint));
-    text.push('\n');
-    Ok(text)
-}
-
-fn head(session: &Session, model: &str) -> String {
-    let mut spans = vec![
-        Span::new("Planwright", BOLD),
-        Span::new("  session ", DIM),
-        Span::plain(&session.identity.to_string()),
-        Span::new("  model ", DIM),
-        Span::plain(&shown_line(model)),
-    ];
-    if let Some(path) = session.workspace.project() {
-        spans.extend([Span::new("  project ", DIM), Span::plain(&shown_line(path))]);
-    }
-    if let Some(topic) = &session.topic {
-        spans.push(Span::new(&format!("  “{}”", shown_line(topic)), DIM));
-    }
-    wrapped(&spans)
 }
 
 fn wrapped(spans: &[Span]) -> String {

@@ -82,6 +82,19 @@ pub(super) enum TypingStart {
     Earlier(Cards),
 }
 
+impl TypingStart {
+    /// At a prompt that is gone.
+    pub(super) fn earlier(self) -> Self {
+        Self::Earlier(self.cards())
+    }
+
+    pub(super) fn cards(self) -> Cards {
+        match self {
+            Self::AtPrompt(cards) | Self::Earlier(cards) => cards,
+        }
+    }
+}
+
 /// What becomes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendDecision {

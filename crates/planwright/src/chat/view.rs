@@ -3,6 +3,7 @@
 mod json;
 mod live;
 mod plain;
+mod region;
 mod steps;
 
 use std::io::{self, IsTerminal as _};
@@ -19,7 +20,15 @@ pub(super) use self::plain::PlainView;
 use crate::failure::{Exit, Failure};
 use crate::terminal::palette::{ERROR, WARNING};
 use crate::terminal::text::paint;
-use crate::terminal::{chat_card, markdown};
+use crate::terminal::{chat_card, live as live_lines, markdown};
+
+/// The box in which the person types, as it is drawn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct DrawnInput {
+    pub(super) lines: Vec<String>,
+    /// The row of these and the column in which the cursor is.
+    pub(super) cursor: (usize, usize),
+}
 
 pub(super) trait View: Send {
     /// Something happens.
@@ -40,6 +49,34 @@ pub(super) trait View: Send {
 
     /// What the person typed meanwhile and waits, a line each.
     fn queued(&mut self, lines: Vec<String>) -> Result<(), Failure>;
+
+    /// The box in which the person types, where it is part of the view.
+    fn input(&mut self, _: DrawnInput) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What the person sent, where the box is part of the view.
+    fn sent(&mut self, _: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whole lines, as they are written to the terminal.
+    fn drawn(&mut self, text: &str) -> Result<(), Failure> {
+        live_lines::put("", text)
+    }
+
+    /// A line beside the conversation.
+    fn line(&mut self, text: &str) -> Result<(), Failure> {
+        live_lines::put("", text)
+    }
+
+    /// The person leaves. What is drawn anew goes away.
+    fn leave(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Another program wrote to the terminal, so what is drawn anew begins below that.
+    fn forget_rows(&mut self) {}
 
     /// Something to read at once, before the answer comes.
     fn message(&mut self, markdown: &str) -> Result<(), Failure>;

@@ -1,5 +1,7 @@
 //! The arguments of `planwright memory`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
@@ -35,6 +37,15 @@ pub(crate) enum MemoryAction {
     Save {
         #[arg(value_name = "TEXT", required = true)]
         text: Vec<String>,
+    },
+    /// Remember what a file has: a JSON object for each memory, one a line, or a list of them
+    ///
+    /// Each has `content`, and may have `author` (who said it), `at` (when), `context`, `kind` and `tags`. What was imported
+    /// before is not saved again.
+    Import {
+        /// The file; `-` reads standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
     },
     /// Forget a memory; `memory undo` brings it back
     Forget {

@@ -9,6 +9,7 @@ use serde_json::json;
 use tempfile::TempPath;
 
 use super::ProgressLine;
+use super::shared_files::fetch_all;
 use crate::backup::{Manifest, create};
 use crate::cli::BackupArgs;
 use crate::context::Context;
@@ -39,6 +40,8 @@ async fn archive<W: io::Write>(context: &Context, to: W) -> Result<(W, Manifest)
     let show = |manifest: &Manifest| {
         progress_line.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
     };
+    // Where servers share the files, those of other servers are in the archive, too.
+    fetch_all(context).await?;
     let made = create(context.ledger.as_ref(), &context.users(), to, show).await;
     progress_line.clear();
     let (mut to, manifest) = made?;

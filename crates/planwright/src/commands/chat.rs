@@ -15,11 +15,13 @@ use planwright_llm::{ModelChoice, connect};
 
 use super::project::{self, ChatSession};
 use crate::chat::conversation::ChatConversation;
+use crate::chat::inline;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
 use crate::chat::session_models::SessionModels;
 use crate::chat::talk::{self, ChatTerminal, LogPlace};
 use crate::cli::{ChatArgs, PlanWork};
+use crate::config::ChatInterface;
 use crate::context::{Context, SessionUse, make_folder, read_stdin};
 use crate::failure::{ExitResult, Failure};
 use crate::logging;
@@ -44,7 +46,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> ExitResult
         [] if context.screen.interactive => {
             // The store may be elsewhere; what was typed and written is kept here.
             make_folder(&context.data)?;
-            return talk::run(conversation, terminal(context)).await;
+            return talk::run(conversation, terminal(context, arguments.plain)).await;
         }
         [] => Messages::on_stdin(),
         [dash] if dash == "-" => Messages::One(read_stdin()?),
@@ -70,13 +72,18 @@ fn agent_of_session(context: &Context, place: &ChatLocation, arguments: &ChatArg
 }
 
 /// The terminal of a chat. Models that the person switches to are connected as the first one was.
-fn terminal(context: Context) -> ChatTerminal {
+fn terminal(context: Context, plain: bool) -> ChatTerminal {
+    let interface = match context.chat_interface {
+        ChatInterface::Inline if !plain && inline::fits_terminal() => ChatInterface::Inline,
+        ChatInterface::Inline | ChatInterface::Plain => ChatInterface::Plain,
+    };
     let log = if logging::write_to_file(&context.data) { LogPlace::Elsewhere } else { LogPlace::Screen };
     ChatTerminal {
         screen: context.screen,
         history: context.data.join("chat_history"),
         log,
         alert: context.chat_alert,
+        interface,
         models: SessionModels::new(&context.data),
         make_agent: Box::new(move |name| agent(&context, Some(name))),
     }

@@ -2,6 +2,7 @@
 //!
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
+//! - `database`: how a PostgreSQL server is doing
 //! - `model`: who would answer, and whether the provider takes the key
 //! - `clients`: whether the clients that have Planwright have all of it
 //! - `canary`: whether a plan comes back in them after a compaction
@@ -12,6 +13,7 @@
 
 mod canary;
 mod clients;
+mod database;
 mod mcp_servers;
 mod model;
 mod places;

@@ -137,9 +137,7 @@ async fn before_call(
         return silent(network::by_plan(global, client, place, request, counted).await.map(Some))
             .unwrap_or(HookDecision::Pass);
     }
-    if tools::is_reader(client, tool, input)
-        || (is_shell && tools::is_reading_line(input, &place.project, &place.folder))
-    {
+    if tools::is_reader(client, tool, input) || tools::is_reading_call(client, request, &place.project, &place.folder) {
         return HookDecision::Pass;
     }
     if may_decide(&tools::shell_text(input)) {

@@ -1,5 +1,7 @@
 //! `planwright memory …`
 
+mod import;
+
 use planwright_core::event::MemoryEvent;
 use planwright_core::memory::{MemoryItem, MemoryOffer, NewMemory, ScopeChain};
 use planwright_core::prompt::memory_provenance;
@@ -18,7 +20,7 @@ use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{paint, shown_line};
 
 pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> ExitResult {
-    let adds = matches!(arguments.command, MemoryAction::Save { .. });
+    let adds = matches!(arguments.command, MemoryAction::Save { .. } | MemoryAction::Import { .. });
     let purpose = if adds { SessionUse::Add } else { SessionUse::Use };
     let mut context = Context::open(global, purpose.store()).await?;
     let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -33,6 +35,7 @@ pub(crate) async fn run(global: &Global, arguments: MemoryArgs) -> ExitResult {
             search(context, &session, &words.join(" "), limit.into(), explain).await
         }
         MemoryAction::Save { text } => save(context, &session, &text.join(" ")).await,
+        MemoryAction::Import { file } => import::run(context, &session, &file).await,
         MemoryAction::Forget { memory } => forget(context, &session, &memory).await,
         MemoryAction::Promote { memory, yes, approver } => {
             promote(context, &session, &memory, yes, approver.as_deref()).await

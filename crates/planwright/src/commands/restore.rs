@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::ProgressLine;
+use super::shared_files::publish_all;
 use crate::backup::{CheckedArchive, ExistingSessions, Restore, RestoreReport, check};
 use crate::cli::{Global, RestoreArgs};
 use crate::context::{Context, Store};
@@ -29,6 +30,7 @@ pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> ExitResult 
     let written = written.await;
     progress_line.clear();
     let report = written?;
+    publish_all(&context).await?;
     context.screen.answer(|| view(&archive, &report), || describe(&archive, &report))
 }
 

@@ -29,6 +29,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::Settings;
 use crate::context::{Context, make_folder};
 use crate::failure::{Exit, ExitResult, Failure};
+use crate::file_sharing::Upkeep;
 use crate::file_system::{NETWORK_HINT, network_warning};
 use crate::invocation::Invocation;
 use crate::logging::{self, LogFormat};
@@ -74,6 +75,8 @@ struct Ready {
 struct BackgroundServices {
     bot: Option<TelegramBot>,
     notifier: Notifier,
+    /// For files that servers share.
+    upkeep: Option<Upkeep>,
 }
 
 async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<Ready, Failure> {
@@ -124,11 +127,16 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     // A store whose records are damaged says so elsewhere.
     let is_enrolled = context.engine.approvals().state().await.map_or(true, |state| !state.approvers.is_empty());
+    let upkeep = context.sharing.clone().map(|sharing| Upkeep {
+        sharing,
+        files: context.files(),
+        ledger: context.ledger.clone(),
+    });
     let Context { screen, invocation, .. } = context;
     let (address, link) = (server.address(), server.start_link());
     let announcement =
         Announcement { address, token, link, store, model, sandbox_warning, is_enrolled, screen, invocation };
-    Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier } })
+    Ok(Ready { server, announcement, agent, beside: BackgroundServices { bot, notifier, upkeep } })
 }
 
 fn notifier(
@@ -173,6 +181,9 @@ async fn serve(
         tokio::spawn(bot.run(shutdown.clone()));
     }
     tokio::spawn(beside.notifier.run(shutdown.clone()));
+    if let Some(upkeep) = beside.upkeep {
+        tokio::spawn(upkeep.run(shutdown.clone()));
+    }
     let running = tokio::spawn(server.run(shutdown.clone()));
     announcement.print_ready().await;
     logging::release();

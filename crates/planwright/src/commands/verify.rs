@@ -10,6 +10,7 @@ use planwright_engine::{recognition, who};
 use serde_json::{Value, json};
 
 use super::ProgressLine;
+use super::shared_files::check_all;
 use crate::commands::plan::damaged;
 use crate::context::{Context, read_file};
 use crate::failure::{Exit, ExitResult, Failure};
@@ -35,6 +36,7 @@ pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> ExitResu
     let kept = approvers.map(read_keys).transpose()?;
     let approvals = context.engine.approvals();
     report.damaged.extend(approvals.audit(kept.as_deref()).await?);
+    report.damaged.extend(check_all(context).await?);
     // Records that are damaged say nothing for sure.
     let unseen = if report.is_whole() { approvals.unseen().await? } else { Unseen::default() };
     context

@@ -12,6 +12,7 @@ use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
 use super::auto::{AutoSection, PriceTable};
 use super::chat::ChatSection;
+use super::files::FilesSection;
 use super::gateway::GatewaySection;
 use super::guarded::{self, GuardedSettings};
 use super::hook::HookSection;
@@ -66,6 +67,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) projects: ProjectsSection,
     #[serde(default)]
+    pub(super) files: FilesSection,
+    #[serde(default)]
     pub(super) gateway: GatewaySection,
     #[serde(default)]
     pub(super) hook: HookSection,
@@ -95,6 +98,7 @@ impl File {
         self.hook.read_variables()?;
         self.chat.read_variables()?;
         self.projects.read_variables()?;
+        self.files.read_variables()?;
         self.telegram.read_variables()?;
         self.notify.read_variables()
     }
@@ -120,6 +124,7 @@ impl File {
         self.hook.keep_guarded(stored, own)?;
         self.chat.keep_guarded(stored, own)?;
         self.projects.keep_guarded(stored, own)?;
+        self.files.keep_guarded(stored, own)?;
         self.telegram.keep_guarded(stored, own)?;
         self.notify.keep_guarded(stored, own)?;
         let differs = guarded::differences(stored, own);
@@ -194,6 +199,7 @@ impl File {
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
+        settings.extend(FilesSection::settings());
         settings.extend(McpSection::settings());
         settings.extend(HookSection::settings());
         settings.extend(ChatSection::settings());

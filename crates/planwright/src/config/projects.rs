@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use planwright_core::visible::quoted;
 
-use super::setting::{Check, List, section};
+use super::setting::{Check, Checked, List, section};
 
 section! {
     pub(super) struct ProjectsSection, "projects" {
@@ -12,6 +12,8 @@ section! {
         allow: List<Folder> = Vec::new(),
         "Further files that later run or instruct, beside the usual ones ([permissions.md](permissions.md#files-that-later-run-or-instruct)): a change of one is asked about, also under an approved plan that does not name it."
         guard: List<GuardedName> = Vec::new(),
+        "Names the project folders that this machine has, where several servers share a database: a session that works in one is continued only by a server with the same name ([several-machines.md](several-machines.md#project-folders)). Servers that mount the same project folders have the same."
+        id: Checked<PlaceName> => "the number in `/etc/machine-id`, else one of the data folder",
     }
 }
 
@@ -28,6 +30,25 @@ impl Check for GuardedName {
         let mut parts = text.trim_start_matches('/').trim_end_matches('/').split('/');
         let fits = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['*', '?', '\\']);
         if parts.all(fits) { Ok(text.to_owned()) } else { Err(format!("{} is not the name of a file", quoted(text))) }
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
+    }
+}
+
+/// A name that people give to a set of folders.
+#[derive(Debug)]
+pub(super) enum PlaceName {}
+
+impl Check for PlaceName {
+    type Value = String;
+    const KIND: &'static str = "a name of up to 64 letters, digits, `.`, `-` and `_`";
+
+    fn check(text: &str) -> Result<String, String> {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+        let is_name = (1..=64).contains(&text.len()) && text.chars().all(fits);
+        if is_name { Ok(text.to_owned()) } else { Err(format!("{} is not {}", quoted(text), Self::KIND)) }
     }
 
     fn show(value: &String) -> String {

@@ -84,7 +84,7 @@ mod tests {
         for key in accepted("unknown_key = 1") {
             match key.as_str() {
                 "plan" | "approval" | "turn" | "reply" | "limits" | "server" | "planning_files" | "projects"
-                | "sandbox" | "gateway" | "hook" | "chat" | "auto" | "memory" | "telegram" | "notify" => {
+                | "files" | "sandbox" | "gateway" | "hook" | "chat" | "auto" | "memory" | "telegram" | "notify" => {
                     let of_section = accepted(&format!("[{key}]\nunknown_key = 1"));
                     keys.extend(of_section.iter().map(|name| format!("{key}.{name}")));
                 }

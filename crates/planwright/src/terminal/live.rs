@@ -38,6 +38,14 @@ pub(crate) fn put(movement: &str, text: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
+/// The text as [`put`] writes it where colours are not wanted. For text with movements in it that are kept.
+pub(crate) fn without_unwanted_colors(text: &str) -> String {
+    match AutoStream::choice(&io::stdout()) {
+        ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
+        ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => text.to_owned(),
+    }
+}
+
 /// The redrawn lines, below the lines that stay.
 #[derive(Debug, Default)]
 pub(crate) struct LiveLine {

@@ -52,6 +52,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("memory list", Looks),
     ("memory search", Looks),
     ("memory save", Passes(&["'Always empty the bin' --session SESSION"])),
+    ("memory import", Passes(&["memories.jsonl --session SESSION"])),
     ("memory forget", Passes(&["MEMORY --session SESSION"])),
     ("memory promote", Passes(&["MEMORY --session SESSION --yes"])),
     ("memory undo", Passes(&["--session SESSION"])),
@@ -100,6 +101,7 @@ const COMMANDS: &[(&str, Door)] = &[
     ("permissions list", Looks),
     ("permissions add", Passes(&["'{ tool = \"run_command\" }'"])),
     ("permissions remove", Passes(&["1"])),
+    ("setup", Passes(&[""])),
     ("models", Looks),
     ("verify", Looks),
     ("doctor", Looks),
@@ -147,6 +149,7 @@ fn what_passes_the_door_is_refused_to_a_process_of_the_agent() {
     let (plan, memory) = (stage.plan(), list["items"][0]["id"].as_str().unwrap().to_owned());
     stage.write("plans.json", "[]");
     stage.write("archive.tar", "");
+    stage.write("memories.jsonl", "{\"content\":\"Always empty the bin\"}\n");
     stage.write("task_plan.md", "# Empty the bin\n");
     let before = (stage.acts_of_people(), records(&stage), std::fs::read(stage.path("planwright.toml")).unwrap());
     for (name, door) in COMMANDS {

@@ -314,7 +314,8 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
     assert!(refused.stdout.contains("INVALID_ARGUMENT"), "{}", refused.stdout);
     draft(
         &world,
-        "# One\n\n- [ ] one\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n```\n",
+        "# One\n\n- [ ] one\n\n```planwright-needs\nfiles = [\"src/**\"]\ncommands = [\"cargo test\"]\n\
+         tools = [\"mcp__github__get_issue\", \"gitlab__get_*\"]\n```\n",
     );
     let write = |path: &str| json!({ "file_path": path, "content": "x" });
     let bash = |line: &str| json!({ "command": line });
@@ -340,6 +341,9 @@ fn an_approved_plan_that_says_what_it_needs_is_approved_once() {
         ("Bash", json!({ "command": "cargo test", "workdir": ".." }), "ask"),
         ("Bash", bash("cargo publish"), "deny"),
         ("mcp__github__push", json!({}), "ask"),
+        ("mcp__github__get_issue", json!({}), "allow"),
+        ("mcp__gitlab__get_issue", json!({}), "allow"),
+        ("mcp__gitlab__push", json!({}), "ask"),
         ("SomethingNew", json!({}), "ask"),
         ("Read", write("README.md"), "pass"),
     ] {
@@ -395,6 +399,10 @@ fn an_approval_that_has_ended_permits_no_call() {
 #[test]
 fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
     let world = World::new();
+    world.write(
+        "planwright.toml",
+        "[[permissions]]\ntool = \"run_command\"\nmatch = \"cargo publish\"\ndecide = \"deny\"\n",
+    );
     let call = |name: &str, arguments: Value| {
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": name, "arguments": arguments } })
             .to_string()
@@ -402,17 +410,27 @@ fn recorded_calls_of_the_client_pass_as_they_were_recorded() {
     let recorded = json!({ "to": "team@example.org" });
     let add =
         call("plan_add_call", json!({ "tool": "send_mail", "arguments": recorded, "description": "tell the team" }));
-    for request in [add, call("plan_finalize", json!({}))] {
+    let line = |tool: &str, field: &str, line: &str| {
+        call("plan_add_call", json!({ "tool": tool, "arguments": { field: line }, "description": "run it" }))
+    };
+    let (make, publish) = (line("exec_command", "cmd", "make all"), line("Bash", "command", "cargo publish"));
+    for request in [add, make, publish, call("plan_finalize", json!({}))] {
         crate::mcp::talk(&world, "mcp --plan collect", &[&request]).done();
     }
     let shown = world.json("plan show");
     world.run(&format!("plan approve --digest {}", shown["digest"].as_str().unwrap())).done();
-    for (tool, input, expected) in [
-        ("send_mail", recorded.clone(), "allow"),
-        ("send_mail", json!({ "to": "all@example.org" }), "ask"),
-        ("Write", json!({ "file_path": "a.txt" }), "ask"),
+    for (client, tool, input, expected) in [
+        ("claude-code", "send_mail", recorded.clone(), "allow"),
+        ("claude-code", "send_mail", json!({ "to": "all@example.org" }), "ask"),
+        ("claude-code", "Write", json!({ "file_path": "a.txt" }), "ask"),
+        // A rule that denies beats the plan.
+        ("claude-code", "Bash", json!({ "command": "cargo publish" }), "deny"),
+        // Codex's hooks are told another name of its shell.
+        ("codex", "Bash", json!({ "command": "make all" }), "pass"),
+        ("codex", "Bash", json!({ "command": "make all", "workdir": "/" }), "deny"),
+        ("codex", "Bash", json!({ "command": "make" }), "deny"),
     ] {
-        assert_eq!(decision(&world, "claude-code", tool, &input).0, expected, "{tool} {input}");
+        assert_eq!(decision(&world, client, tool, &input).0, expected, "{client} {tool} {input}");
     }
 }
 

@@ -139,3 +139,34 @@ fn the_composition_names_settings_that_there_are() {
         assert!(file.contains(needed), "{needed}");
     }
 }
+
+/// The alerts are about metrics that there are, and promtool takes the file where it is installed.
+#[test]
+fn the_alerts_are_about_metrics_that_there_are() {
+    let rules = text("prometheus-rules.yml");
+    let parsed = yaml_rust2::YamlLoader::load_from_str(&rules).unwrap();
+    let rules = parsed[0]["groups"][0]["rules"].as_vec().unwrap();
+    assert!(rules.len() >= 5);
+    let names = Path::new(env!("CARGO_MANIFEST_DIR")).join("../surfaces/src/http/metrics/names.rs");
+    let names = std::fs::read_to_string(names).unwrap();
+    let mut alerts = BTreeSet::new();
+    for rule in rules {
+        let (alert, expression) = (rule["alert"].as_str().unwrap(), rule["expr"].as_str().unwrap());
+        assert!(alerts.insert(alert), "{alert} is there twice");
+        assert!(rule["annotations"]["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{alert}");
+        let metrics: Vec<_> = expression
+            .split("{job=\"planwright\"")
+            .map(|before| before.rsplit(|c: char| !(c.is_ascii_lowercase() || c == '_')).next().unwrap())
+            .filter(|name| !name.is_empty())
+            .collect();
+        assert!(!metrics.is_empty(), "{alert} is about no metric of Planwright");
+        for metric in metrics {
+            let base = metric.strip_suffix("_bucket").unwrap_or(metric);
+            assert!(metric == "up" || names.contains(&format!("\"{base}\"")), "{alert} names {metric}");
+        }
+    }
+    if let Ok(checked) = Command::new("promtool").args(["check", "rules"]).arg(deploy("prometheus-rules.yml")).output()
+    {
+        assert!(checked.status.success(), "{checked:?}");
+    }
+}

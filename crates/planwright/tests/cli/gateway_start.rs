@@ -229,5 +229,5 @@ fn the_list_of_the_gateway_stays_below_its_tokens() {
     let tools = listed["result"]["tools"].as_array().unwrap();
     let tokens: u32 = tools.iter().map(|tool| counter.count(&shown(tool).to_string())).sum();
     println!("gateway: {tokens} tokens in {} tools", tools.len());
-    assert!(tokens <= 1_190, "{tokens} tokens: {listed}");
+    assert!(tokens <= 1_210, "{tokens} tokens: {listed}");
 }

@@ -25,6 +25,40 @@ fn what_is_saved_is_listed_found_and_explained() {
 }
 
 #[test]
+fn what_was_learnt_elsewhere_is_imported_once_with_who_said_it_and_when() {
+    let world = World::with_plan();
+    let lines = concat!(
+        r#"{"content":"I went to the lake.","author":"Caroline","at":"2023-05-07","context":"the pottery class"}"#,
+        "\n",
+        r#"{"content":"Melanie (9 June 2023): It was fun.","kind":"decision","tags":["class"]}"#,
+        "\n",
+    );
+    let file = world.write("dialogue.jsonl", lines);
+    let import = format!("memory import {}", file.display());
+    world.run(&import).done().says("Saved 2 memories").says(SESSION);
+    world.run(&import).done().says("Saved 0 memories").says("2 were imported before");
+    let listed = world.json("memory list");
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    let origin = |at: usize| listed["items"][at]["origin"].clone();
+    assert_eq!(origin(0), json!({ "author": "Melanie", "at": "2023-06-09T00:00:00Z" }));
+    let caroline = json!({ "author": "Caroline", "at": "2023-05-07T00:00:00Z", "context": "the pottery class" });
+    assert_eq!(origin(1), caroline);
+    world
+        .run("memory search what about pottery")
+        .done()
+        .says("I went to the lake.")
+        .says("said by Caroline on 2023-05-07");
+    world.run("memory search what did Melanie say on 9 June 2023").done().says("It was fun.");
+
+    let wrong = world.write("wrong.jsonl", "{\"content\":\"A\"}\n{\"content\":\"B\",\"at\":\"yesterday\"}\n");
+    let failed = world.run(&format!("memory import {}", wrong.display()));
+    failed.exits(2).complains("memory 2").complains("nothing was saved");
+    world.run("memory import nowhere.jsonl").exits(2).complains("cannot be read");
+    world.run_with_input("memory import -", "[{\"content\":\"From a pipe.\"}]").done().says("Saved 1 memory");
+    assert_eq!(world.json("memory list")["items"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn it_is_forgotten_and_brought_back() {
     let world = World::with_plan();
     world.run("memory save Ada likes tabs.").done();

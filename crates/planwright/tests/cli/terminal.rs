@@ -29,6 +29,8 @@ impl Terminal {
             .arg("/dev/null")
             .env("SHELL", "/bin/sh")
             .env_remove("PLANWRIGHT_MODEL")
+            // The tests of the inline interface say so.
+            .env("PLANWRIGHT_CHAT_INTERFACE", "plain")
             .envs(variables.iter().copied());
         // Not inside a git work tree, where the chat asks whether to work there.
         command.current_dir(world.path(""));
@@ -53,6 +55,19 @@ impl Terminal {
         }
         self.seen.push_str(&String::from_utf8_lossy(&bytes));
         assert!(self.seen.len() > from);
+    }
+
+    /// What was written since, at least a byte of it. Empty once the command has ended.
+    pub(crate) fn read_some(&mut self) -> Vec<u8> {
+        let mut bytes = [0; 4096];
+        let count = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
+        self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        bytes[..count].to_vec()
+    }
+
+    /// Everything that was written so far.
+    pub(crate) fn seen(&self) -> &str {
+        &self.seen
     }
 
     pub(crate) fn type_in(&mut self, text: &str) {

@@ -67,6 +67,11 @@ pub(crate) fn resumed(entries: &[Entry]) -> usize {
 
 /// `planwright verify` finds nothing.
 pub(crate) fn verify(store: &Store) {
-    let checked = planwright(store).arg("verify").output().unwrap();
+    verify_with(store, &[]);
+}
+
+/// Neither does it with these settings.
+pub(crate) fn verify_with(store: &Store, settings: &[(&str, &str)]) {
+    let checked = planwright(store).envs(settings.iter().copied()).arg("verify").output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
 }

@@ -9,6 +9,7 @@ mod write;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use futures::join;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
@@ -50,8 +51,19 @@ pub(super) async fn commit(
     if !wrote {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
-        write::write(connection, &batch).await?;
-        changes.commit(&connection.client, batch.written()).await?;
+        let sessions = batch.written();
+        if batch.has_memories() {
+            write::write(connection, &batch).await?;
+            changes.commit_for_others(&connection.client, &sessions).await?;
+        } else {
+            // The commit is sent behind the rows and does not wait for their answers: a row that cannot be written fails the
+            // transaction, and a failed transaction is rolled back by its commit.
+            let commit = changes.commit_for_others(&connection.client, &sessions);
+            let (written, committed) = join!(write::write(connection, &batch), commit);
+            written?;
+            committed?;
+        }
+        changes.notify_here(sessions);
     }
     Ok(Outcomes { of_each, loaded: batch.loaded, wrote })
 }
@@ -89,6 +101,11 @@ struct NewEntry<'a> {
 impl<'a> Batch<'a> {
     fn changes_nothing(&self) -> bool {
         self.entries.is_empty() && self.sessions.values().all(|session| session.lease_runs.is_none())
+    }
+
+    /// Whether memories are written, each of which depends on the answer to the one before it.
+    fn has_memories(&self) -> bool {
+        self.sessions.values().any(|session| !session.memories.is_empty())
     }
 
     /// The sessions whose journals grow.

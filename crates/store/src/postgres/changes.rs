@@ -89,7 +89,19 @@ impl Changes {
 
     /// Commits the transaction and announces the sessions it wrote to.
     pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), DatabaseError> {
-        match self.announcement(&sessions) {
+        self.commit_for_others(client, &sessions).await?;
+        self.notify_here(sessions);
+        Ok(())
+    }
+
+    /// Commits the transaction and announces the sessions it wrote to, except to this process. All of it is sent when this is polled
+    /// first. Of a transaction that has failed nothing is committed, which its own statements say.
+    pub(super) async fn commit_for_others(
+        &self,
+        client: &Client,
+        sessions: &[SessionIdentity],
+    ) -> Result<(), DatabaseError> {
+        match self.announcement(sessions) {
             None => client.batch_execute("COMMIT").await?,
             Some(announcement) => {
                 let mut answers = pin!(client.simple_query_raw(&format!("COMMIT; {announcement}")).await?);
@@ -103,7 +115,6 @@ impl Changes {
                 }
             }
         }
-        self.notify_here(sessions);
         Ok(())
     }
 

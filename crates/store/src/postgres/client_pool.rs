@@ -1,5 +1,6 @@
 //! The pool of connections for everything but commits: reads, and single transactions that write.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::backoff::Backoff;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{LedgerError, LedgerResult, StoredSession};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
 use super::errors::{DatabaseError, RetryPolicy};
 use super::rows::{self, FIND_SESSION};
 use super::schema;
-use super::statement::{NumberedStatement, Parameter, PooledClient as _, StatementMode};
+use super::statement::{NumberedStatement, Parameter, PooledClient, StatementMode};
 use super::target::{PooledReader, ReaderPool, Target};
 use crate::encode;
 use crate::write_health::WriteHealth;
@@ -36,11 +37,13 @@ pub(super) const WRITE_SETTINGS: &str = "
 /// A pooled connection may have died unnoticed; what it was asked for can simply be asked for again.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The named plans of a session, each with the row of its execution and how its steps went.
+/// The named plans of a session, each with the row of its execution, how its steps went, and where the journal of the session ended
+/// at that moment.
 const FIND_PLANS: &str = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body,
         execution.steps, execution.updated_at AS changed_at, execution.pause,
         ARRAY(SELECT position FROM step_run WHERE plan_id = plan.id ORDER BY position) AS positions,
-        ARRAY(SELECT body FROM step_run WHERE plan_id = plan.id ORDER BY position) AS runs
+        ARRAY(SELECT body FROM step_run WHERE plan_id = plan.id ORDER BY position) AS runs,
+        (SELECT head_seq FROM session WHERE id = $1) AS end_seq
     FROM plan LEFT JOIN execution ON execution.plan_id = plan.id
     WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])";
 
@@ -212,27 +215,52 @@ async fn read_snapshot(
     session: &SessionIdentity,
     plan: Option<&PlanId>,
 ) -> Result<Snapshot, DatabaseError> {
-    let mut snapshot = Snapshot::new(session.clone());
+    // To begin and to end a transaction is a round trip each. Without one it is known afterwards whether the session may have been
+    // written to in between, which is rare.
+    let (snapshot, of_one_moment) = read_parts(client, mode, session, plan).await?;
+    if of_one_moment {
+        return Ok(snapshot);
+    }
     let moment =
         client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
-    let names: [&dyn Parameter; 2] = [&session.conversation.as_str(), &session.channel.as_str()];
-    let found = moment.query_as(mode, FIND_SESSION, &names).await?;
-    if let Some(row) = found.first() {
-        let opened = rows::stored_session(&rows::row(row)?)?.session;
-        let at_hand = [opened.plan_mode.active_plan.clone(), opened.round.clone(), opened.worked_on().cloned()];
-        snapshot.session = Some(opened.into());
-        let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
-        for row in moment.query_as(mode, FIND_PLANS, &[&row.try_get::<_, i64>(0)?, &wanted]).await? {
-            let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));
-            match encode::set_damage_aside(rows::plan(&row, session)?)? {
-                Ok(plan) => drop(snapshot.plans.insert(plan.id.clone(), plan.into())),
-                Err(_) if !needed => {}
-                Err(row) => return Err(LedgerError::damaged(row.what, row.reason).into()),
-            }
-        }
-    }
+    let (snapshot, _) = read_parts(&moment, mode, session, plan).await?;
     moment.commit().await?;
     Ok(snapshot)
+}
+
+/// The session and its plans, read one after the other, and whether both are certainly of one moment.
+async fn read_parts(
+    client: &impl PooledClient,
+    mode: StatementMode,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<(Snapshot, bool), DatabaseError> {
+    let mut snapshot = Snapshot::new(session.clone());
+    let names: [&dyn Parameter; 2] = [&session.conversation.as_str(), &session.channel.as_str()];
+    let found = client.query_as(mode, FIND_SESSION, &names).await?;
+    let Some(row) = found.first() else { return Ok((snapshot, true)) };
+    let StoredSession { session: opened, head, .. } = rows::stored_session(&rows::row(row)?)?;
+    let at_hand = [opened.plan_mode.active_plan.clone(), opened.round.clone(), opened.worked_on().cloned()];
+    snapshot.session = Some(opened.into());
+    let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
+    if wanted.is_empty() {
+        return Ok((snapshot, true));
+    }
+    let (mut of_one_moment, mut read) = (true, BTreeSet::new());
+    for row in client.query_as(mode, FIND_PLANS, &[&row.try_get::<_, i64>(0)?, &wanted]).await? {
+        of_one_moment &= row.try_get::<_, Option<i64>>("end_seq")? == i64::try_from(head.seq).ok();
+        let id: &str = row.try_get("id")?;
+        read.insert(id.to_owned());
+        let needed = plan.is_none_or(|plan| id == plan.as_str());
+        match encode::set_damage_aside(rows::plan(&row, session)?)? {
+            Ok(plan) => drop(snapshot.plans.insert(plan.id.clone(), plan.into())),
+            Err(_) if !needed => {}
+            Err(row) => return Err(LedgerError::damaged(row.what, row.reason).into()),
+        }
+    }
+    // The session may have been deleted, or have named another plan meanwhile.
+    of_one_moment &= at_hand.iter().flatten().all(|plan| read.contains(plan.as_str()));
+    Ok((snapshot, of_one_moment))
 }
 
 /// Tries again while another transaction holds what is needed, and when a connection of the pool turned out to be dead.

@@ -1,11 +1,14 @@
 //! What migrations do that SQL alone cannot. Statements are unnamed, because a pooler may be in between.
 
+use planwright_engine::ledger::text_for_row;
 use tokio_postgres::{Client, Error};
 
+use super::rows::row;
 use super::statement::{execute, query};
-use crate::encode::SessionState;
+use crate::encode::{self, SessionState};
 use crate::plan_rows::{PlanRows, plan_before_version_3};
 use crate::version_backfill::{EVENTS, VersionCounter};
+use crate::waiting::{CANDIDATE, CANDIDATES, since_of_candidate};
 
 /// Earlier versions kept the steps' outcomes in the plan's own row. What cannot be read is left as it is.
 pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
@@ -80,5 +83,45 @@ pub(super) async fn fill_versions(client: &Client) -> Result<(), Error> {
                 execute(client, update, &[&session_id, &seq, &i64::from(version)]).await?;
             }
         }
+    }
+}
+
+/// Earlier versions had no list of the plans that may wait for a person.
+pub(super) async fn fill_waiting_plans(client: &Client) -> Result<(), Error> {
+    let candidate = format!("{CANDIDATE} $1");
+    let runs = "SELECT position, body FROM step_run WHERE plan_id = $1 ORDER BY position";
+    let set = include_str!("sql/set_waiting.sql");
+    for found in query(client, CANDIDATES, &[]).await? {
+        let id: &str = found.try_get(0)?;
+        let runs = query(client, runs, &[&id]).await?;
+        let runs = runs.iter().map(|run| Ok((run.try_get(0)?, run.try_get(1)?))).collect::<Result<_, Error>>()?;
+        let plan = query(client, &candidate, &[&id]).await?;
+        let Some(plan) = plan.first().map(row).transpose()? else { continue };
+        if let Some(since) = since_of_candidate(&plan, runs) {
+            execute(client, set, &[&vec![id], &vec![since]]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Earlier versions had no text that a search looks through, and did not mark the sessions of agents. What cannot be read has neither.
+pub(super) async fn fill_from_states(client: &Client) -> Result<(), Error> {
+    let find = "SELECT id, state FROM session WHERE id > $1 ORDER BY id LIMIT $2";
+    let mut after = i64::MIN;
+    loop {
+        let found = query(client, find, &[&after, &SESSIONS]).await?;
+        let Some(last) = found.last() else { return Ok(()) };
+        after = last.try_get(0)?;
+        let (mut ids, mut texts) = (Vec::<i64>::new(), Vec::<String>::new());
+        for row in &found {
+            let Ok(session) = encode::session_from_text(String::new, row.try_get(1)?) else { continue };
+            ids.push(row.try_get(0)?);
+            texts.push(text_for_row(&session.search_text()));
+            if !session.clients.is_empty() {
+                execute(client, "UPDATE session SET has_agents = true WHERE id = $1", &[&row.try_get::<_, i64>(0)?])
+                    .await?;
+            }
+        }
+        execute(client, include_str!("sql/set_texts.sql"), &[&ids, &texts]).await?;
     }
 }

@@ -34,6 +34,27 @@ macro_rules! session_tables {
 pub(super) const SESSION_COLUMNS: &str = session_columns!();
 pub(super) const SESSION_TABLES: &str = session_tables!();
 
+/// The sessions that `$among` is true of, the most recently active first. The last moment that a number of microseconds names
+/// exactly is in the year 2255.
+macro_rules! recent {
+    ($among:literal) => {
+        concat!(
+            "SELECT ",
+            session_columns!(),
+            ", CAST(extract(epoch FROM session.written_at) * 1000000 AS bigint) FROM ",
+            session_tables!(),
+            " WHERE ",
+            $among,
+            " AND session.written_at < to_timestamp(0)
+                 + interval '1 microsecond' * CAST(least(CAST(?1 AS bigint), 9007199254740991) AS float8)
+             ORDER BY session.written_at DESC, session.id DESC LIMIT ?2"
+        )
+    };
+}
+
+pub(super) const RECENT_SESSIONS: &str = recent!("true");
+pub(super) const FOUND_SESSIONS: &str = recent!("session.id = ANY(?3)");
+
 /// A session by its name.
 pub(super) const FIND_SESSION: &str = concat!(
     "SELECT ",

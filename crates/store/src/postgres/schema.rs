@@ -3,11 +3,13 @@
 use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error, Row};
 
-use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out};
+use super::data_migrations::{
+    fill_from_states, fill_session_columns, fill_versions, fill_waiting_plans, move_runs_out,
+};
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
-const MIGRATIONS: [&str; 16] = [
+const MIGRATIONS: [&str; 17] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
@@ -24,6 +26,7 @@ const MIGRATIONS: [&str; 16] = [
     include_str!("migrations/014.sql"),
     include_str!("migrations/015.sql"),
     include_str!("migrations/016.sql"),
+    include_str!("migrations/017.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;
@@ -32,6 +35,9 @@ const SESSION_COLUMNS: usize = 4;
 
 /// The version since which entries say which version of a plan they made.
 const VERSION_INDEX: usize = 6;
+
+/// The version since which the plans that may wait for a person have a list, and searches a text.
+const WAITING_PLANS: usize = 17;
 
 pub(super) const VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
 
@@ -85,6 +91,10 @@ async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
         }
         if version == VERSION_INDEX {
             fill_versions(client).await?;
+        }
+        if version == WAITING_PLANS {
+            fill_waiting_plans(client).await?;
+            fill_from_states(client).await?;
         }
     }
     let known = MIGRATIONS.len() as i32;

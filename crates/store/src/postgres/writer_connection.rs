@@ -63,6 +63,9 @@ pub(super) struct WriterConnection {
     pub(super) restore_memory: FixedStatement,
     pub(super) set_auto: FixedStatement,
     pub(super) delete_auto: FixedStatement,
+    pub(super) set_waiting: FixedStatement,
+    pub(super) delete_waiting: FixedStatement,
+    pub(super) set_texts: FixedStatement,
 }
 
 impl WriterConnection {
@@ -111,8 +114,13 @@ impl WriterConnection {
             new(include_str!("sql/forget_memory.sql")),
             new(include_str!("sql/restore_memory.sql")),
         )?;
-        let (set_auto, delete_auto) =
-            try_join!(new(include_str!("sql/set_auto.sql")), new(include_str!("sql/delete_auto.sql")),)?;
+        let (set_auto, delete_auto, set_waiting, delete_waiting, set_texts) = try_join!(
+            new(include_str!("sql/set_auto.sql")),
+            new(include_str!("sql/delete_auto.sql")),
+            new(include_str!("sql/set_waiting.sql")),
+            new(include_str!("sql/delete_waiting.sql")),
+            new(include_str!("sql/set_texts.sql")),
+        )?;
         Ok(Self {
             client,
             patience,
@@ -140,6 +148,9 @@ impl WriterConnection {
             restore_memory,
             set_auto,
             delete_auto,
+            set_waiting,
+            delete_waiting,
+            set_texts,
         })
     }
 

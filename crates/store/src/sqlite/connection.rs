@@ -11,8 +11,9 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::TransactionError;
 use super::errors::{is_busy, translate};
 use super::executions::move_runs_out;
-use super::rows::{fill_session_columns, fill_versions};
+use super::rows::{fill_from_states, fill_session_columns, fill_versions};
 use super::store_file::StoreFile;
+use super::waiting;
 
 /// How long a process waits for another one that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -23,7 +24,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 16] = [
+const MIGRATIONS: [Migration; 17] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -49,6 +50,11 @@ const MIGRATIONS: [Migration; 16] = [
     |connection| connection.execute_batch(include_str!("migrations/014.sql")),
     |connection| connection.execute_batch(include_str!("migrations/015.sql")),
     |connection| connection.execute_batch(include_str!("migrations/016.sql")),
+    |connection| {
+        connection.execute_batch(include_str!("migrations/017.sql"))?;
+        waiting::fill(connection)?;
+        fill_from_states(connection)
+    },
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

@@ -1,6 +1,6 @@
 //! The rows of executions and of their steps.
 
-use planwright_engine::ledger::LedgerResult;
+use planwright_engine::ledger::{LedgerResult, is_working};
 use rusqlite::{Connection, params};
 
 use super::TransactionError;
@@ -29,11 +29,12 @@ pub(super) fn write_runs(connection: &Connection, rows: &PlanRows<'_>, seq: i64)
         connection.prepare_cached("DELETE FROM step_run WHERE plan_id = ?1")?.execute([id])?;
     }
     let Some(execution) = rows.execution() else { return Ok(()) };
-    let sql = "INSERT INTO execution (plan_id, steps, seq, updated_at, pause) VALUES (?1, ?2, ?3, ?4, ?5)
+    let sql = "INSERT INTO execution (plan_id, steps, seq, updated_at, pause, working) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                ON CONFLICT (plan_id) DO UPDATE SET steps = excluded.steps, seq = excluded.seq,
-               updated_at = excluded.updated_at, pause = excluded.pause";
+               updated_at = excluded.updated_at, pause = excluded.pause, working = excluded.working";
     let ExecutionRow { steps, updated_at, pause } = execution;
-    connection.prepare_cached(sql)?.execute(params![id, steps, seq, updated_at, pause])?;
+    let values = params![id, steps, seq, updated_at, pause, is_working(rows.plan)];
+    connection.prepare_cached(sql)?.execute(values)?;
     write_steps(connection, id, rows)
 }
 

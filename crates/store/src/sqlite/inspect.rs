@@ -28,6 +28,7 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
             write_ahead: write_ahead(path),
             link: LinkSafety::OwnMachine,
             pooler: Pooler::None,
+            database: None,
         })
     };
     read().map_err(|error| translate(path, &error))

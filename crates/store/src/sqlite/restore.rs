@@ -5,10 +5,10 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{JournalSource, LedgerError, RunsRow};
 
 use super::executions::write_runs;
-use super::rows::session_id;
+use super::rows::{session_id, write_search_text};
 use super::submit::EntryRow;
 use super::writer::WriterState;
-use super::{TransactionError, auto, memory};
+use super::{TransactionError, auto, memory, waiting};
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
@@ -30,6 +30,7 @@ impl WriterState {
             self.write_entries(id, std::iter::once(row(&entry?)))?;
         }
         replay.check_end(&restored.head)?;
+        self.note_activity(id, None, self.connection.last_insert_rowid())?;
         for plan in restored.snapshot.plans.values() {
             let rows = PlanRows::all(plan)?;
             let seq = restored.last_about.get(&plan.id).map_or(0, |seq| *seq as i64);
@@ -40,6 +41,9 @@ impl WriterState {
         for row in restored.memories() {
             memory::write(&self.connection, id, &row)?;
         }
+        write_search_text(&self.connection, id, &restored.session.search_text())?;
+        let waiting = crate::waiting::waiting(&restored.snapshot);
+        waiting::write(&self.connection, waiting.iter().map(|(plan, since)| (plan, Some(*since))))?;
         auto::write(&self.connection, id, RunsRow::of(&restored.session))?;
         self.written.push(session.clone());
         Ok(())

@@ -5,7 +5,7 @@ use planwright_core::journal::{Damage, Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{LedgerError, LedgerResult, StoredSession};
+use planwright_engine::ledger::{LedgerError, LedgerResult, StoredSession, text_for_row};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::TransactionError;
@@ -25,6 +25,8 @@ pub(super) struct SessionRow {
     pub(super) head: Head,
     /// The journal's last entry, as it is stored.
     pub(super) last_entry: String,
+    /// The number of one of its last entries over all sessions. The list of recent sessions finds it there.
+    pub(super) activity: i64,
 }
 
 /// The columns of a session. `$last` is the last entry that its row is said to come from.
@@ -33,18 +35,24 @@ macro_rules! session_columns {
         concat!(
             "session.id, session.channel || ':' || session.conversation, session.state, ",
             $last,
-            ", journal.seq, journal.hash, journal.body"
+            ", journal.seq, journal.hash, journal.body, session.activity"
+        )
+    };
+}
+
+macro_rules! listed_columns {
+    () => {
+        session_columns!(
+            "max(session.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
+                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = session.id AND p.id =
+                CASE WHEN json_valid(session.state) THEN session.state ->> '$.plan_mode.active_plan' END), 0))"
         )
     };
 }
 
 /// Each session with the last entry that its row or its active plan is said to come from, which together tell of every
 /// entry, and the last entry of its journal.
-pub(super) const SESSION_COLUMNS: &str = session_columns!(
-    "max(session.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
-        FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = session.id AND p.id =
-        CASE WHEN json_valid(session.state) THEN session.state ->> '$.plan_mode.active_plan' END), 0))"
-);
+pub(super) const SESSION_COLUMNS: &str = listed_columns!();
 
 macro_rules! session_tables {
     () => {
@@ -54,6 +62,37 @@ macro_rules! session_tables {
 }
 
 pub(super) const SESSION_TABLES: &str = session_tables!();
+
+/// How far the last entry of a session may be ahead of the entry that its row names, in entries of all sessions.
+pub(super) const ACTIVITY_LAG: i64 = 1_024;
+
+/// The sessions that `$among` is true of, `$count` of them, the most recently active first.
+macro_rules! recent {
+    ($among:literal, $count:literal) => {
+        concat!(
+            "WITH named AS MATERIALIZED (
+                 SELECT id, max(activity, coalesce((SELECT journal.id FROM journal
+                     WHERE session_id = session.id ORDER BY seq DESC LIMIT 1), 0)) AS last
+                 FROM session WHERE ",
+            $among,
+            " ORDER BY activity DESC LIMIT ",
+            $count,
+            ") SELECT ",
+            listed_columns!(),
+            ", recent.last
+             FROM (SELECT id, last FROM named WHERE last < ?1 ORDER BY last DESC, id DESC LIMIT ?2) AS recent CROSS JOIN ",
+            session_tables!(),
+            " WHERE session.id = recent.id ORDER BY recent.last DESC, recent.id DESC"
+        )
+    };
+}
+
+/// Entries are numbered over all sessions in the order they were written, so at most [`ACTIVITY_LAG`] sessions have named an entry
+/// within a range of that length. Among twice as many more than a page has are all that belong on it.
+pub(super) const RECENT_SESSIONS: &str = recent!("activity < ?1", "?2 + 2048");
+
+/// The same, of sessions that were found.
+pub(super) const FOUND_SESSIONS: &str = recent!("id IN (SELECT value FROM json_each(?3))", "-1");
 
 /// A session by its name, with the last entry that its own row is said to come from.
 pub(super) const FIND_SESSION: &str = concat!(
@@ -85,7 +124,7 @@ pub(super) fn read_session(row: &Row) -> LedgerResult<SessionRow> {
     };
     let head = encode::head(what, seq, row.read(5, what)?)?;
     check_not_cut_off(&session.identity, row.read(3, what)?, &head)?;
-    Ok(SessionRow { id, session, head, last_entry: row.read(6, what)? })
+    Ok(SessionRow { id, session, head, last_entry: row.read(6, what)?, activity: row.read(7, what)? })
 }
 
 pub(super) fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
@@ -213,6 +252,32 @@ pub(super) fn entries_of_request(
                     ORDER BY seq LIMIT 1), 9223372036854775807)
                ORDER BY seq";
     Ok(run(connection, &sql!(sql, session_id, first))?.iter().map(read_entry).collect::<LedgerResult<_>>()?)
+}
+
+/// Earlier versions had no text that a search looks through, and did not mark the sessions of agents. What cannot be read has neither.
+pub(super) fn fill_from_states(connection: &Connection) -> rusqlite::Result<()> {
+    let ids = connection
+        .prepare("SELECT id FROM session ORDER BY id")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let mut find = connection.prepare("SELECT state FROM session WHERE id = ?1")?;
+    let mut mark = connection.prepare("UPDATE session SET has_agents = 1 WHERE id = ?1")?;
+    for id in ids {
+        let text = find.query_row([id], |row| Ok(text(row, 0)))?;
+        if let Ok(session) = encode::session_from_text(String::new, &text) {
+            write_search_text(connection, id, &session.search_text())?;
+            if !session.clients.is_empty() {
+                mark.execute([id])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn write_search_text(connection: &Connection, session_id: i64, text: &str) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO session_text (session_id, text) VALUES (?1, ?2)
+               ON CONFLICT (session_id) DO UPDATE SET text = excluded.text";
+    connection.prepare_cached(sql)?.execute(params![session_id, text_for_row(text)]).map(drop)
 }
 
 /// Earlier versions kept a session's state in one text only. What cannot be read is left as it is.

@@ -31,6 +31,8 @@ pub(super) struct CachedSession {
     pub(super) session_id: i64,
     pub(super) head: Head,
     pub(super) snapshot: Snapshot,
+    /// As its row has it.
+    pub(super) activity: i64,
     /// How much content it has, roughly; `None` if it has to be measured, which takes time in proportion to its plans.
     pub(super) bytes: Option<usize>,
 }

@@ -63,6 +63,8 @@ fn run_all(connection: &Connection, statements: &[Statement]) -> rusqlite::Resul
 }
 
 pub(super) fn run(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+    #[cfg(test)]
+    super::scans::record(&statement.text);
     let mut prepared = connection.prepare_cached(&statement.text)?;
     let columns = prepared.column_count();
     let mut rows = prepared.query(params_from_iter(&statement.values))?;

@@ -11,10 +11,10 @@ use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, PlanModeBe
 use rusqlite::{OptionalExtension as _, params};
 
 use super::executions::write_runs;
-use super::rows::{check_not_cut_off, find_session, load};
+use super::rows::{ACTIVITY_LAG, check_not_cut_off, find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{TransactionError, auto, leases, memory, rows};
+use super::{TransactionError, auto, leases, memory, rows, waiting};
 use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
@@ -49,25 +49,28 @@ impl WriterState {
             found.into_iter().for_each(|found| self.cache.keep(found));
             return Err(error.into());
         }
-        let (mut snapshot, mut head, bytes) = match found {
-            Some(found) => (found.snapshot, found.head, found.bytes),
-            None => (Snapshot::new(submission.session.clone()), Head::START, None),
+        let (mut snapshot, mut head, bytes, activity) = match found {
+            Some(found) => (found.snapshot, found.head, found.bytes, Some(found.activity)),
+            None => (Snapshot::new(submission.session.clone()), Head::START, None, None),
         };
         let plan_mode_before = Some(PlanModeBefore::of(&snapshot));
         let outcome = apply_command(&mut snapshot, &mut head, submission);
         let written = match &outcome {
             Ok(applied) if !applied.entries.is_empty() => {
                 self.written.push(submission.session.clone());
-                Some(self.write(session_id, &snapshot, head, applied, submission)?)
+                let (session_id, last) = self.write(session_id, &snapshot, head, applied, submission)?;
+                Some((session_id, self.note_activity(session_id, activity, last)?))
             }
             Ok(_) | Err(_) => None,
         };
         let added = outcome.as_ref().map_or(Some(0), AppliedCommand::bytes_added);
         let bytes = bytes.zip(added).map(|(bytes, added)| bytes + added);
-        let kept = written.or(session_id).map(|session_id| CachedSession {
+        let stored = written.or(session_id.zip(activity));
+        let kept = stored.map(|(session_id, activity)| CachedSession {
             session_id,
             head,
             snapshot: snapshot.clone(),
+            activity,
             bytes,
         });
         // A request that writes nothing may be one that wrote the first time; one that writes twice fails by itself.
@@ -80,8 +83,8 @@ impl WriterState {
             self.cache.keep(kept);
         }
         let events = outcome?.events;
-        let lease = match written.or(session_id) {
-            Some(session_id) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
+        let lease = match stored {
+            Some((session_id, _)) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
             None => None,
         };
         Ok(Committed { events, seq: head.seq, snapshot, lease, plan_mode_before })
@@ -95,7 +98,7 @@ impl WriterState {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
                 let mut snapshot = Snapshot::new(submission.session.clone());
                 snapshot.session = Some(row.session.into());
-                CachedSession { session_id: row.id, head: row.head, snapshot, bytes: None }
+                CachedSession { session_id: row.id, head: row.head, snapshot, activity: row.activity, bytes: None }
             }
         };
         let needs_active = needs_active_plan(&submission.command);
@@ -138,7 +141,8 @@ impl WriterState {
         Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_before: None }))
     }
 
-    /// Writes everything or fails; a failure undoes the whole transaction.
+    /// Writes everything or fails; a failure undoes the whole transaction. It returns the number of the session's row and that of
+    /// its last entry over all sessions.
     fn write(
         &self,
         session_id: Option<i64>,
@@ -146,7 +150,7 @@ impl WriterState {
         head: Head,
         applied: &AppliedCommand,
         submission: &Submission,
-    ) -> Result<i64, TransactionError> {
+    ) -> Result<(i64, i64), TransactionError> {
         // Whatever can fail without SQL fails here, before the first row is touched.
         // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
         // missed. A change to any other plan is therefore noted with the session.
@@ -176,6 +180,7 @@ impl WriterState {
                 }
             });
         self.write_entries(session_id, entries)?;
+        let last = self.connection.last_insert_rowid();
         for rows in plans {
             if let Some(body) = &rows.body {
                 let new = applied.made().any(|made| *made == rows.plan.id);
@@ -186,10 +191,27 @@ impl WriterState {
         for row in &applied.memories {
             memory::write(&self.connection, session_id, row)?;
         }
+        if let Some(text) = &applied.search_text {
+            rows::write_search_text(&self.connection, session_id, text)?;
+        }
+        waiting::write(&self.connection, applied.waiting.iter().map(|(plan, since)| (plan, *since)))?;
         if let Some(row) = applied.auto {
             auto::write(&self.connection, session_id, row)?;
         }
-        Ok(session_id)
+        Ok((session_id, last))
+    }
+
+    /// Has the row of a session name its last entry once it names one that is too far behind; a row that was made just now names
+    /// none. It returns the one that the row names.
+    pub(super) fn note_activity(&self, session_id: i64, named: Option<i64>, last: i64) -> rusqlite::Result<i64> {
+        match named {
+            Some(named) if last - named < ACTIVITY_LAG => Ok(named),
+            Some(_) | None => {
+                let sql = "UPDATE session SET activity = ?2 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute([session_id, last])?;
+                Ok(last)
+            }
+        }
     }
 
     pub(super) fn write_session(
@@ -204,8 +226,12 @@ impl WriterState {
             (Some(id), Some(state)) => {
                 let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6
                            WHERE id = ?1";
-                let values = params![id, state.text, state.turn_open, state.planning, seq, state.asks_person];
+                let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
+                let values = params![id, text, turn_open, planning, seq, asks_person];
                 self.connection.prepare_cached(sql)?.execute(values)?;
+                // It rarely changes, and to set it again would write its index anew.
+                let sql = "UPDATE session SET has_agents = ?2 WHERE id = ?1 AND has_agents <> ?2";
+                self.connection.prepare_cached(sql)?.execute(params![id, has_agents])?;
                 Ok(id)
             }
             (None, None) => {
@@ -214,7 +240,8 @@ impl WriterState {
             (None, Some(state)) => {
                 // A number that rows of a lost session still carry is not given out again.
                 let sql =
-                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq, asks_person)
+                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq, asks_person,
+                               has_agents)
                                VALUES (1 + max(
                                coalesce((SELECT max(id) FROM session), 0),
                                coalesce((SELECT max(session_id) FROM journal), 0),
@@ -222,10 +249,11 @@ impl WriterState {
                                coalesce((SELECT max(session_id) FROM lease), 0),
                                coalesce((SELECT max(session_id) FROM memory_scope), 0),
                                coalesce((SELECT max(session_id) FROM auto_session), 0),
-                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7,
+                               ?8)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
-                let SessionState { text, turn_open, planning, asks_person } = state;
-                let values = params![channel, conversation, text, turn_open, planning, seq, asks_person];
+                let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
+                let values = params![channel, conversation, text, turn_open, planning, seq, asks_person, has_agents];
                 Ok(self.connection.prepare_cached(sql)?.insert(values)?)
             }
         }

@@ -1,5 +1,5 @@
 //! The promises of the ports, for any store: `sessions`, `plans`, `memories`, `leases`, `chats` and `approvals` for one port
-//! each. Stores of earlier versions: `upgrade`, `earlier_versions`.
+//! each; `shared_files` for what servers share beside it. Stores of earlier versions: `upgrade`, `earlier_versions`.
 
 pub(crate) mod approvals;
 mod chats;
@@ -8,6 +8,7 @@ pub(crate) mod leases;
 pub(crate) mod memories;
 mod plans;
 mod sessions;
+pub(crate) mod shared_files;
 pub(crate) mod upgrade;
 
 pub(crate) use approvals::pins;

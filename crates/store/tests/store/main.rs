@@ -1,6 +1,7 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
 //! - `contract`: the promises of the ports, one file or folder for each port
+//! - `object_blobs`: pieces of files in a folder and in an S3-compatible storage
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
 //! - `postgres_tls`: encrypted connections, and several servers
@@ -11,6 +12,7 @@
 
 mod commands;
 mod contract;
+mod object_blobs;
 mod pgbouncer;
 mod postgres_faults;
 mod postgres_outbox;
@@ -108,7 +110,7 @@ promises! {
     }
     plans_anywhere {
         plans_anywhere_are_paged,
-        plans_that_failed_are_in_hand_while_their_session_works_on_them,
+        a_plan_is_listed_while_it_may_wait_for_a_person,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
     }
     unfinished {
@@ -206,6 +208,8 @@ contract! {
         sessions_are_paged_the_most_recently_active_first,
         a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
+        the_order_of_sessions_holds_over_thousands_of_entries,
+        sessions_are_found_by_their_words_the_most_recently_active_first,
         sessions_with_one_key_are_found_on_every_channel,
         the_journal_is_read_in_pages,
         a_session_is_replayed_to_each_of_its_entries,
@@ -295,7 +299,8 @@ contract! {
     plans_anywhere {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
-        plans_that_failed_are_in_hand_while_their_session_works_on_them,
+        a_plan_is_listed_while_it_may_wait_for_a_person,
+        a_waiting_plan_that_is_gone_is_named,
         a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
     }
@@ -402,6 +407,12 @@ contract! {
         plans_that_swapped_their_content_are_found,
         no_plan_is_begun_beside_an_unreadable_one,
         no_plan_is_begun_beside_one_that_is_gone,
+    }
+    shared_files {
+        a_list_follows_the_one_that_it_was_made_from,
+        pieces_in_the_database,
+        a_project_folder_has_a_place,
+        a_server_that_stopped_counting_is_ended_once,
     }
     plan_lifecycle {
         the_same_text_again_changes_nothing,

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::ranking::{Factor, RankedMemory};
-use planwright_core::memory::{MemoryItem, MemoryKind, MemoryOffer, MemoryScope, MemorySource, MemoryTrust};
+use planwright_core::memory::{
+    MemoryItem, MemoryKind, MemoryOffer, MemoryOrigin, MemoryScope, MemorySource, MemoryTrust,
+};
 use planwright_core::presence::Act;
 use planwright_core::session::SessionIdentity;
 use serde::Serialize;
@@ -30,6 +32,10 @@ pub struct MemoryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub expires_at: Option<Timestamp>,
+    /// Where it was learnt, if that was elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub origin: Option<OriginView>,
     /// How well it answers the question; 0 in a list.
     pub score: f64,
     /// The share of each factor in the score, if that was asked for.
@@ -39,6 +45,30 @@ pub struct MemoryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub digest: Option<String>,
+}
+
+/// Who said something elsewhere, when, and in which context. It is as true as whoever saved it says.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MemoryOrigin)]
+pub struct OriginView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub at: Option<Timestamp>,
+    /// What it was said in or about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub context: Option<String>,
+}
+
+impl From<MemoryOrigin> for OriginView {
+    fn from(origin: MemoryOrigin) -> Self {
+        let MemoryOrigin { author, at, context } = origin;
+        Self { author, at, context }
+    }
 }
 
 /// What a rule offers to be remembered.
@@ -92,10 +122,12 @@ pub struct ShareView {
 
 impl From<&MemoryItem> for MemoryView {
     fn from(item: &MemoryItem) -> Self {
-        let MemoryItem { id, scope, kind, content, tags, source, author, trust, at, expires_at } = item.clone();
+        let MemoryItem { id, scope, kind, content, tags, source, author, trust, at, expires_at, origin } = item.clone();
+        let origin = origin.map(OriginView::from);
         let source = SourceView::from(&source);
         let (digest, shares) = (Some(Act::promote(item).digest), Vec::new());
-        Self { id, scope, kind, content, tags, source, author, trust, at, expires_at, score: 0.0, shares, digest }
+        let score = 0.0;
+        Self { id, scope, kind, content, tags, source, author, trust, at, expires_at, origin, score, shares, digest }
     }
 }
 

@@ -50,6 +50,30 @@ async fn a_memory_is_saved_found_promoted_and_forgotten() {
 }
 
 #[tokio::test]
+async fn what_was_learnt_elsewhere_keeps_who_said_it_and_when() {
+    let world = World::new([]).await;
+    let body = |more: Value| {
+        let mut body = json!({ "sessionId": SESSION, "content": "I went to the lake." });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let stated = json!({ "author": "Caroline", "at": "1999-05-07", "context": "the pottery class" });
+    let saved = world.post("/api/memory", body(stated)).await.with(201);
+    let origin = json!({ "author": "Caroline", "at": "1999-05-07T00:00:00Z", "context": "the pottery class" });
+    assert_eq!(saved["origin"], origin);
+    assert_eq!(saved["author"]["kind"], "person", "who saved it stays beside it");
+    for q in ["Caroline%20lake", "7%20May%201999", "pottery"] {
+        assert_eq!(found(&world, SESSION, q).await[0]["origin"], origin, "{q}");
+    }
+    let read =
+        world.post("/api/memory", body(json!({ "content": "Melanie (9 June 1999): It was fun." }))).await.with(201);
+    assert_eq!(read["origin"], json!({ "author": "Melanie", "at": "1999-06-09T00:00:00Z" }));
+    assert!(save(&world, SESSION, "The till is red.").await.get("origin").is_none());
+    world.post("/api/memory", body(json!({ "at": "yesterday" }))).await.refused(400, "INVALID_ARGUMENT");
+    world.post("/api/memory", body(json!({ "author": "x".repeat(65) }))).await.refused(413, "LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
 async fn the_list_says_whether_a_change_can_be_taken_back() {
     let world = World::new([]).await;
     let can_undo = async |session: &str, text: &str| {

@@ -98,7 +98,7 @@ impl ForwardingLedger for ControlledLedger {
         Ok(self.store.as_ref())
     }
 
-    async fn plans_in_hand(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
+    async fn waiting_plans(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
         self.plans_anywhere(&[], after, limit).await
     }
 

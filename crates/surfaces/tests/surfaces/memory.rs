@@ -25,3 +25,19 @@ async fn what_is_saved_is_found_again_and_never_promoted() {
     assert!(entries.iter().all(|entry| !matches!(entry.event, Event::Memory(MemoryEvent::Promoted { .. }))));
     client.leave().await;
 }
+
+#[tokio::test]
+async fn what_was_learnt_elsewhere_keeps_who_said_it_and_when() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    let learnt =
+        json!({ "content": "I went.", "author": "Caroline", "at": "1999-05-07", "context": "the pottery class" });
+    client.succeed("memory_save", learnt).await;
+    let said = json!({ "by": "Caroline", "at": "1999-05-07T00:00:00Z", "in": "the pottery class" });
+    for query in ["how was pottery", "what happened on 7 May 1999"] {
+        let found = client.succeed("memory_search", json!({ "query": query })).await;
+        assert_eq!((&found["items"][0]["said"], &found["items"][0]["trust"]), (&said, &json!("agent")), "{query}");
+    }
+    client.refused_with("memory_save", json!({ "content": "A", "at": "yesterday" }), "INVALID_ARGUMENT").await;
+    client.leave().await;
+}

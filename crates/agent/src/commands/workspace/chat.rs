@@ -47,6 +47,7 @@ impl WorkspaceCommands {
             return Ok(undone(session, undo));
         }
         self.check_undo(context).await?;
+        self.agent.engine().check_project_is_here(session).await?;
         let held = self.leases.hold(context).await?;
         let outcome = self.undo_turn_under(&held, context).await;
         self.leases.release(&held).await;

@@ -58,6 +58,7 @@ impl FileTools {
         let (parent, start) = prefix.rsplit_once('/').unwrap_or(("", prefix));
         let Ok(parent) = FilePath::parse(parent) else { return Ok(FolderPage::default()) };
         let start = start.to_owned();
+        self.shared.fetch(context.session).await?;
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
         let work = move || {
             let place = opening.open()?;
@@ -73,6 +74,7 @@ impl FileTools {
     pub(crate) async fn content(&self, context: ToolContext<'_>, path: &str) -> Result<FileContent, Refusal> {
         let named = path.to_owned();
         let Ok(path) = FilePath::parse(path) else { return Err(missing(path)) };
+        self.shared.fetch(context.session).await?;
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
         let work = move || {
             let place = opening.open()?;

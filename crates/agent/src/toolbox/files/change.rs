@@ -313,13 +313,13 @@ pub(super) fn mode_of(_metadata: &Metadata) -> Option<u32> {
 }
 
 #[cfg(unix)]
-fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use cap_std::fs::PermissionsExt as _;
     file.set_permissions(Permissions::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 

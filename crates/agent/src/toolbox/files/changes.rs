@@ -27,6 +27,7 @@ pub struct UndoReport {
 impl FileTools {
     /// What these changes did together, one diff for each file, in the order of the first change of each.
     pub async fn diff(&self, session: &SessionIdentity, changes: &[FileChange]) -> Result<Vec<FileDiff>, Refusal> {
+        self.shared.fetch(session).await?;
         let (own, merged) = (self.shared.folder(session), merge(changes));
         let work = move || {
             let kept = KeptVersions::open(&own)?;
@@ -49,6 +50,7 @@ impl FileTools {
     /// Puts the files back as they were before these changes. A file that something else changed meanwhile is left as
     /// it is.
     pub async fn undo(&self, context: ToolContext<'_>, changes: &[FileChange]) -> Result<UndoReport, Refusal> {
+        self.shared.fetch(context.session).await?;
         self.check_kept_here(context.session, changes).await?;
         let mut by_workspace: Vec<(Workspace, Vec<MergedChange>)> = Vec::new();
         for merged in merge(changes) {
@@ -78,6 +80,7 @@ impl FileTools {
                 }
             }
         }
+        self.publish_changes(context).await?;
         Ok(report)
     }
 

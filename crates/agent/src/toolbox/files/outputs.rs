@@ -99,7 +99,9 @@ impl FileTools {
             write().map_err(|error| io_error::refusal("the file for a result", &error))?;
             Ok(format!("{SHOWN_FOLDER}/{name}"))
         };
-        shared.blocking("Keeping a result", work).await
+        let shown = shared.blocking("Keeping a result", work).await?;
+        self.publish_changes(context).await?;
+        Ok(shown)
     }
 }
 
@@ -112,6 +114,7 @@ impl FileTools {
         from: u64,
         most: usize,
     ) -> Result<(Vec<u8>, u64), Refusal> {
+        self.shared.fetch(session).await?;
         let own = self.shared.folder(session);
         let (name, path) = (shown.to_owned(), FilePath::parse(shown)?);
         let work = move || {

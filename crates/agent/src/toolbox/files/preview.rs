@@ -85,6 +85,7 @@ impl FileTools {
         context: ToolContext<'_>,
         calls: Vec<RecordedCall>,
     ) -> Result<Vec<StepPreview>, Refusal> {
+        self.shared.fetch(context.session).await?;
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
         let work = move || {
             let place = opening.open()?;

@@ -74,6 +74,7 @@ impl FileTools {
         context: ToolContext<'_>,
         rules: impl FnOnce(BorrowedFd<'_>) -> Arc<WatchRules> + Send + 'static,
     ) -> Result<WorkspaceSnapshot, Refusal> {
+        self.shared.fetch(context.session).await?;
         let (own, workspace) = (self.shared.folder(context.session), context.workspace.clone());
         let limits = self.shared.limits.clone();
         let (deadline, _cancel_on_drop) = Deadline::begin(limits.time);

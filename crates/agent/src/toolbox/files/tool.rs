@@ -169,7 +169,10 @@ impl<C: FileCall> FileTool<C> {
     pub(super) async fn carry_out(&self, context: ToolContext<'_>, call: C) -> Result<ToolAnswer, Refusal> {
         call.check(&self.shared.limits)?;
         let (write_locks, fence) = match C::EFFECT {
-            ToolEffect::ReadsOnly => (None, None),
+            ToolEffect::ReadsOnly => {
+                self.shared.fetch(context.session).await?;
+                (None, None)
+            }
             ToolEffect::Repeatable | ToolEffect::Changes => {
                 let write_locks = self.shared.write_locks(context.session, context.workspace).await;
                 (Some(write_locks), self.shared.claim(context).await?)
@@ -208,6 +211,7 @@ impl<C: FileCall> Tool for FileTool<C> {
 
     async fn target(&self, context: ToolContext<'_>, arguments: &Arguments) -> Result<ToolTarget, Refusal> {
         let call = self.parse_call(arguments.clone())?;
+        self.shared.fetch(context.session).await?;
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
         let work = move || {
             let files = opening.open()?.workspace.files()?;
@@ -233,6 +237,7 @@ impl<C: FileCall> Tool for FileTool<C> {
     async fn done_before(&self, context: ToolContext<'_>) -> Result<Option<ToolAnswer>, Refusal> {
         // A call that was given up keeps the lock until it has stopped.
         let write_locks = self.shared.write_locks(context.session, context.workspace).await;
+        self.shared.fetch(context.session).await?;
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
         let work = move || {
             let _write_locks = write_locks;

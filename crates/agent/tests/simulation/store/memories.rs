@@ -8,7 +8,10 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem, Posting
 use planwright_core::memory::{MemoryItem, MemoryRecord, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm};
+use planwright_engine::ledger::{
+    DerivedRows, FoundMemories, RunsRow, SessionFlags, StoredMemory, StoredTerm, is_working, text_for_row,
+    waiting_since,
+};
 
 use super::State;
 use crate::sabotage::Sabotage;
@@ -136,6 +139,11 @@ impl State {
         let Some(kept) = self.sessions.get(identity) else { return DerivedRows::default() };
         let (session, runs) = (SessionFlags::of(&kept.session), RunsRow::of(&kept.session));
         let mut rows = DerivedRows { session, runs, ..DerivedRows::default() };
+        rows.search_text = Some(text_for_row(&kept.session.search_text()));
+        for (id, plan) in &kept.plans {
+            rows.waiting.extend(waiting_since(&kept.session, plan).map(|since| (id.to_string(), since)));
+            rows.working.extend(is_working(plan).then(|| id.to_string()));
+        }
         for Remembered { owner, record } in self.memories.iter().flatten() {
             let own = owner.as_ref() == Some(identity);
             if !own && !promoted.contains(&record.item.id) {

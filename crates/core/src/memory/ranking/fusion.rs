@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Factor, FirstPass, Place, PlacedItem, RankedMemory, Ranking};
 use crate::memory::chain::ScopeChain;
+use crate::memory::item::MemoryItem;
 use crate::memory::query::MemoryQuery;
 use crate::memory::text::{is_question, split_words, tells_time};
 
@@ -48,7 +49,7 @@ impl FirstPass {
             best: best(&self.text),
             best_date: best(&self.dates),
             sittings: sittings(self, &items),
-            newest: items.values().map(|item| item.at).max(),
+            newest: items.values().map(MemoryItem::said_at).max(),
         };
         let mut ranked: Vec<_> = items
             .keys()
@@ -63,13 +64,13 @@ impl FirstPass {
             })
             .collect();
         ranked.sort_by(|(a_place, a, _), (b_place, b, _)| {
-            let time = |place: &Place| items.get(place).map(|item| item.at);
+            let time = |place: &Place| items.get(place).map(MemoryItem::said_at);
             b.total_cmp(a).then_with(|| time(b_place).cmp(&time(a_place))).then(a_place.cmp(b_place))
         });
         let mut seen = BTreeSet::new();
         let found = ranked.into_iter().filter_map(|(place, score, shares)| {
             let item = items.get(&place)?;
-            let first_of_its_words = seen.insert((item.author.name.clone(), split_words(&item.content)));
+            let first_of_its_words = seen.insert((item.said_by().to_owned(), split_words(&item.content)));
             first_of_its_words.then(|| RankedMemory { item: item.clone(), score, shares })
         });
         found.collect()
@@ -87,7 +88,7 @@ const fn is_about_query(factor: Factor) -> bool {
 struct Scorer<'a> {
     first: &'a FirstPass,
     query: &'a MemoryQuery,
-    items: &'a BTreeMap<Place, crate::memory::item::MemoryItem>,
+    items: &'a BTreeMap<Place, MemoryItem>,
     /// The number of scopes in the chain.
     depth: usize,
     best: f64,
@@ -117,7 +118,7 @@ impl Scorer<'_> {
         let by_named_author = self.first.by_named_author.contains(&place);
         let answered = before[0].and_then(|question| {
             let asked = self.items.get(&question)?;
-            let answers = is_question(&asked.content) && asked.author.name != item.author.name;
+            let answers = is_question(&asked.content) && asked.said_by() != item.said_by();
             // "What is it?" asks about what was said before it.
             let asked_about = before[1].map_or(0.0, |before| ASKED_ABOUT * self.text(before));
             answers.then(|| self.text(question).max(asked_about))
@@ -130,7 +131,7 @@ impl Scorer<'_> {
         let related = own + before + after;
         let tells = self.query.asks_when && related > 0.0 && tells_time(&item.content);
         let recency = self.newest.map_or(0.0, |newest| {
-            let age = newest.duration_since(item.at).as_secs_f64().max(0.0);
+            let age = newest.duration_since(item.said_at()).as_secs_f64().max(0.0);
             RECENCY * (-age / HALF_LIFE).exp2()
         });
         let nearness = self.depth.saturating_sub(place.scope + 1) as f64;
@@ -153,7 +154,8 @@ impl Scorer<'_> {
         let at = |offset: i64| Some(Place { position: place.position.checked_add_signed(offset)?, ..place });
         let (next, other) = (at(offset.signum())?, at(offset)?);
         let (here, beside, there) = (self.items.get(&place)?, self.items.get(&next)?, self.items.get(&other)?);
-        let talk = here.author.name != beside.author.name && here.at.duration_since(there.at).abs() <= SITTING_GAP;
+        let talk =
+            here.said_by() != beside.said_by() && here.said_at().duration_since(there.said_at()).abs() <= SITTING_GAP;
         talk.then_some(other)
     }
 }
@@ -164,7 +166,7 @@ fn best(scores: &BTreeMap<Place, f64>) -> f64 {
 
 /// For each item the sum of the scores of its sitting. Items of one scope belong to one sitting while the pauses between
 /// them are short.
-fn sittings(first: &FirstPass, items: &BTreeMap<Place, crate::memory::item::MemoryItem>) -> BTreeMap<Place, f64> {
+fn sittings(first: &FirstPass, items: &BTreeMap<Place, MemoryItem>) -> BTreeMap<Place, f64> {
     let best = best(&first.text).max(f64::MIN_POSITIVE);
     let mut sums = BTreeMap::new();
     let mut sitting: Vec<Place> = Vec::new();
@@ -174,13 +176,14 @@ fn sittings(first: &FirstPass, items: &BTreeMap<Place, crate::memory::item::Memo
         sums.extend(sitting.drain(..).map(|place| (place, sum)));
     };
     for (place, item) in items {
-        let ends = last
-            .is_some_and(|(before, at)| before.scope != place.scope || item.at.duration_since(at).abs() > SITTING_GAP);
+        let ends = last.is_some_and(|(before, at)| {
+            before.scope != place.scope || item.said_at().duration_since(at).abs() > SITTING_GAP
+        });
         if ends {
             close(&mut sitting);
         }
         sitting.push(*place);
-        last = Some((*place, item.at));
+        last = Some((*place, item.said_at()));
     }
     close(&mut sitting);
     sums

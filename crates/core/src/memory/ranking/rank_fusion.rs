@@ -35,11 +35,11 @@ pub fn fuse_rankings(mut by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem
     let mut fused: Vec<_> = by_words.into_iter().enumerate().map(scaled).collect();
     let mut seen = HashSet::new();
     // An item and its promoted copy are found as one.
-    let different = by_meaning.into_iter().filter(|item| seen.insert((item.content.clone(), item.author.name.clone())));
+    let different =
+        by_meaning.into_iter().filter(|item| seen.insert((item.content.clone(), item.said_by().to_owned())));
     for (rank, item) in different.enumerate() {
-        let same = |found: &&mut RankedMemory| {
-            found.item.content == item.content && found.item.author.name == item.author.name
-        };
+        let same =
+            |found: &&mut RankedMemory| found.item.content == item.content && found.item.said_by() == item.said_by();
         let share = (Factor::Meaning, part(rank));
         match fused.iter_mut().find(same) {
             Some(found) => {
@@ -57,7 +57,7 @@ pub fn fuse_rankings(mut by_words: Vec<RankedMemory>, by_meaning: Vec<MemoryItem
     }
     fused.sort_by(|one, other| {
         let score = other.score.total_cmp(&one.score);
-        score.then_with(|| other.item.at.cmp(&one.item.at)).then_with(|| one.item.id.cmp(&other.item.id))
+        score.then_with(|| other.item.said_at().cmp(&one.item.said_at())).then_with(|| one.item.id.cmp(&other.item.id))
     });
     fused
 }

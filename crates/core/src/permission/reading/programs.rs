@@ -337,7 +337,10 @@ pub(super) fn reads(program: &str, arguments: &[Word]) -> bool {
         "sed" => prints_lines(arguments),
         // `uniq IN OUT` writes OUT.
         "uniq" => {
-            arguments.iter().all(|word| word.glob.is_none() && takes("cdiu", "", &[], word)) && operands().count() < 2
+            let is_plain = |word: &Word| word.glob.is_none() && takes("cdiu", "", &[], word);
+            // Behind `--` a word with a `-` is the name of a file, too.
+            let is_end = |word: &Word| word.text == "--";
+            !arguments.iter().any(is_end) && arguments.iter().all(is_plain) && operands().count() < 2
         }
         "cd" => {
             arguments.len() == 1 && operands().count() == 1 && arguments[0].glob.is_none() && arguments[0].text != "-"

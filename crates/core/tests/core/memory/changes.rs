@@ -6,7 +6,8 @@ use planwright_core::command::Command;
 use planwright_core::event::{Event, MemoryEvent};
 use planwright_core::ids::MemoryId;
 use planwright_core::memory::{
-    MemoryChange, MemoryCommand, MemoryItem, MemoryKind, MemoryScope, MemorySource, MemoryTrust, NewMemory,
+    MemoryChange, MemoryCommand, MemoryItem, MemoryKind, MemoryOrigin, MemoryScope, MemorySource, MemoryTrust,
+    NewMemory,
 };
 use planwright_core::presence::Act;
 use planwright_core::refusal::RefusalCode;
@@ -31,6 +32,10 @@ fn saved(world: &mut World, content: &str) -> MemoryItem {
     }
 }
 
+fn said_by(author: &str) -> Option<MemoryOrigin> {
+    Some(MemoryOrigin { author: Some(author.to_owned()), ..MemoryOrigin::default() })
+}
+
 fn is_forgotten(world: &World, memory: &MemoryId) -> bool {
     world.snapshot.memories[memory].forgotten
 }
@@ -45,6 +50,22 @@ fn what_is_saved_says_who_wrote_it_and_when() {
     let events = world.agent(save("The build takes long.")).unwrap();
     let Event::Memory(MemoryEvent::Saved { item }) = &events[0] else { panic!("{events:?}") };
     assert_eq!((item.author.name.as_str(), item.trust), ("coder", MemoryTrust::Agent));
+}
+
+#[test]
+fn what_was_learnt_elsewhere_keeps_who_said_it_and_when() {
+    let mut world = World::new();
+    let item = saved(&mut world, "Grace (7 May 1969): The moon is near.");
+    assert_eq!((item.said_by(), item.said_at().to_string().as_str()), ("Grace", "1969-05-07T00:00:00Z"));
+    assert_eq!((item.author.name.as_str(), item.content.len()), ("ada", "Grace (7 May 1969): The moon is near.".len()));
+    // Of a time that has not come yet nothing is read.
+    let item = saved(&mut world, "Grace (7 May 2969): The moon is far.");
+    assert_eq!((item.origin.as_ref(), item.said_by()), (None, "ada"));
+    let stated = MemoryOrigin { context: Some("a letter".to_owned()), ..MemoryOrigin::default() };
+    let new = NewMemory { origin: Some(stated.clone()), ..NewMemory::by_person("Grace (7 May 1969): It is.") };
+    let events = world.agent(command(MemoryCommand::Save(Box::new(new)))).unwrap();
+    let Event::Memory(MemoryEvent::Saved { item }) = &events[0] else { panic!("{events:?}") };
+    assert_eq!((item.origin.as_ref(), item.trust), (Some(&stated), MemoryTrust::Agent), "what is stated counts alone");
 }
 
 #[test]
@@ -73,6 +94,13 @@ fn what_cannot_be_saved_is_refused() {
     assert_eq!(wrong(|new| new.content = " \n".to_owned()), RefusalCode::InvalidArgument);
     assert_eq!(wrong(|new| new.content = "x".repeat(20_000)), RefusalCode::LimitExceeded);
     assert_eq!(wrong(|new| new.tags = vec!["a".to_owned(); 17]), RefusalCode::LimitExceeded);
+    assert_eq!(wrong(|new| new.origin = said_by(&"x".repeat(65))), RefusalCode::LimitExceeded);
+    assert_eq!(wrong(|new| new.origin = said_by("a\nb")), RefusalCode::InvalidArgument);
+    let later = |new: &mut NewMemory| {
+        let at = Some("2969-05-07T00:00:00Z".parse().unwrap());
+        new.origin = Some(MemoryOrigin { at, ..MemoryOrigin::default() });
+    };
+    assert_eq!(wrong(later), RefusalCode::InvalidArgument);
     assert_eq!(wrong(|new| new.tags = vec!["a\nb".to_owned()]), RefusalCode::InvalidArgument);
     assert_eq!(wrong(|new| new.scope = Some(MemoryScope::Global)), RefusalCode::PolicyDenied);
     assert_eq!(wrong(|new| new.scope = Some("session:web:another1".parse().unwrap())), RefusalCode::NotFound);

@@ -4,7 +4,7 @@ use planwright_core::conversation::CountTokens;
 use planwright_core::memory::ranking::{
     Factor, FirstPass, MemoryMatches, Place, PlacedItem, Posting, RankedMemory, Ranking, fuse_rankings,
 };
-use planwright_core::memory::{MemoryItem, MemoryQuery, MemoryScope, MemoryText, ScopeChain};
+use planwright_core::memory::{MemoryItem, MemoryOrigin, MemoryQuery, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::prompt::memory_block;
 
 use super::{item, session};
@@ -196,4 +196,27 @@ fn rankings_are_joined_by_relevance_and_nearer_scopes_come_first() {
     // The first in both rankings is the most relevant, in whichever scope it is.
     let best = fused.iter().max_by(|one, other| one.relevance().total_cmp(&other.relevance())).unwrap();
     assert_eq!(best.item.id.as_str(), "far", "{fused:#?}");
+}
+
+/// What was learnt elsewhere is found by who said it there, when, and in which context.
+#[test]
+fn what_was_learnt_elsewhere_is_found_by_where_it_was_learnt() {
+    let elsewhere = |id: &str, author: &str, day: &str, context: Option<&str>, content: &str| {
+        let at = Some(format!("{day}T00:00:00Z").parse().unwrap());
+        let origin = MemoryOrigin { author: Some(author.to_owned()), at, context: context.map(str::to_owned) };
+        MemoryItem { origin: Some(origin), ..item(id, "importer", "2026-01-01T00:00:00Z", content) }
+    };
+    let items = [
+        elsewhere("one", "Caroline", "2023-05-07", None, "I went to the lake."),
+        elsewhere("two", "Melanie", "2023-05-07", None, "I went to the lake."),
+        elsewhere("three", "Melanie", "2023-06-09", Some("the pottery class"), "It was fun."),
+    ];
+    for (question, first) in [
+        ("What did Caroline do at the lake?", "one"),
+        ("What did Melanie do at the lake?", "two"),
+        ("What happened on 9 June 2023?", "three"),
+        ("How was pottery?", "three"),
+    ] {
+        assert_eq!(ids(&rank(&items, question)).first(), Some(&first), "{question}");
+    }
 }

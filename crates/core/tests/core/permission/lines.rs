@@ -75,6 +75,7 @@ fn everything_else_is_complex() {
         "ls \\\n rm",
         "l\\s",
         "ls 'unclosed",
+        "echo 'a\\' '; rm x #'",
         "ls \"unclosed",
         "'ls' -l",
         "\"ls\"",

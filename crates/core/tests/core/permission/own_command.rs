@@ -51,6 +51,10 @@ fn a_command_that_asks_for_a_person_is_known_however_it_is_written() {
         "echo config set a b | xargs planwright",
         "planwright plan list; x=config; planwright $x set a b",
         "planwright plan $x show",
+        "/usr/bin/planwr*ht plan off",
+        "./target/*/plan?right config set x y",
+        "plan[w]right approver remove ada",
+        "[p]lanwright plan approve",
     ] {
         assert!(may_decide(line), "{line}");
     }
@@ -74,6 +78,10 @@ fn looking_and_what_only_has_the_name_passes() {
         "cargo test approve",
         "git commit -m 'plan approve'",
         "cat planwright.toml",
+        "ls plan* src",
+        "ls * auto",
+        "grep -rn plan docs/*",
+        "cat plans* install.md",
         "",
     ] {
         assert!(!may_decide(line), "{line}");

@@ -42,9 +42,11 @@ fn a_line_is_as_dangerous_as_its_worst_part() {
 }
 
 #[test]
-fn it_is_told_that_git_runs() {
+fn it_is_told_that_git_runs_or_that_the_folder_changes() {
     assert!(!only_reads("ls -la | head").unwrap().uses_git);
     assert!(only_reads("ls; git status --short").unwrap().uses_git);
+    assert!(!only_reads("ls -la | head").unwrap().changes_folder);
+    assert!(only_reads("cd src && ls").unwrap().changes_folder);
 }
 
 /// Runs every line that passes in a real shell, in a repository, and compares everything in it.

@@ -1,18 +1,14 @@
 //! The commands that the terminal chat carries out by itself.
 
-use std::time::Duration;
-
 use planwright_core::model::Usage;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::history::SessionUsage;
-use tokio::time::timeout;
 
 use super::{ExchangeStart, Next, Talk};
 use crate::chat::local::LocalCommand;
 use crate::chat::typeahead::Cards;
 use crate::chat::waiting::LastRead;
-use crate::external_editor;
 use crate::failure::Failure;
 use crate::terminal::{file_diff, live, screen};
 
@@ -39,7 +35,7 @@ impl Talk {
         };
         match told {
             Ok(LocalReply::Markdown(text)) => self.view.message(&text)?,
-            Ok(LocalReply::Drawn(text)) => self.screen.print(&text)?,
+            Ok(LocalReply::Drawn(text)) => self.view.drawn(&text)?,
             Err(failure) => self.report(&failure)?,
         }
         self.view.give_up()?;
@@ -48,16 +44,7 @@ impl Talk {
 
     /// What the person writes in the editor is sent next, as if they had typed it while this was on the screen.
     async fn edit(&mut self) -> Result<LocalReply, Failure> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("message.md");
-        std::fs::write(&path, "")?;
-        let paused = self.conversation.typing().pause();
-        let edited = external_editor::open(&path);
-        self.conversation.typing().resume(paused);
-        // Ctrl+C in the editor was for the editor.
-        while timeout(Duration::ZERO, self.conversation.signals().next()).await.is_ok() {}
-        edited?;
-        let text = std::fs::read_to_string(&path)?;
+        let text = self.edited("").await?;
         if text.trim().is_empty() {
             return Ok(LocalReply::Markdown("Nothing was written, and nothing is sent.".to_owned()));
         }

@@ -5,15 +5,42 @@ use std::collections::VecDeque;
 use super::{Cards, Meaning, ReturnReason, SendDecision, TypingStart, rule};
 use crate::terminal::text::shown_line;
 
-/// A key, as far as it matters while no line is read.
+/// A key that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::chat) enum Key {
-    /// Letters, or everything that was pasted at once.
+    /// Letters.
     Text(String),
+    /// Everything that was pasted at once.
+    Pasted(String),
     Enter,
+    /// The message goes on in the next line.
+    NewLine,
+    Tab,
+    BackTab,
+    Escape,
     Backspace,
+    Delete,
     DeleteWord,
     DeleteLine,
+    DeleteToEnd,
+    /// Puts back what was deleted.
+    Yank,
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    Up,
+    Down,
+    Home,
+    End,
+    /// Ctrl+R
+    Search,
+    /// Ctrl+D
+    EndOfInput,
+    /// Ctrl+G
+    OpenEditor,
+    /// Ctrl+L
+    ClearScreen,
 }
 
 #[derive(Debug, Default)]
@@ -55,7 +82,8 @@ impl Queue {
     /// Takes a key that was pressed while these cards were on the screen.
     pub(in crate::chat) fn press(&mut self, key: Key, screen: &Cards) {
         match key {
-            Key::Text(text) => self.unfinished(screen).push_str(&text),
+            Key::Text(text) | Key::Pasted(text) => self.unfinished(screen).push_str(&text),
+            Key::Tab => self.unfinished(screen).push('\t'),
             Key::Enter => self.finish(),
             Key::Backspace => self.delete(|text| {
                 text.pop();
@@ -66,7 +94,40 @@ impl Queue {
                 text.truncate(kept);
             }),
             Key::DeleteLine => self.unfinished = None,
+            // Nothing is drawn in which these keys could move.
+            Key::NewLine
+            | Key::BackTab
+            | Key::Escape
+            | Key::Delete
+            | Key::DeleteToEnd
+            | Key::Yank
+            | Key::Left
+            | Key::Right
+            | Key::WordLeft
+            | Key::WordRight
+            | Key::Up
+            | Key::Down
+            | Key::Home
+            | Key::End
+            | Key::Search
+            | Key::EndOfInput
+            | Key::OpenEditor
+            | Key::ClearScreen => {}
         }
+    }
+
+    /// Takes a whole message that the person began while these cards were on the screen.
+    pub(in crate::chat) fn push_message(&mut self, text: String, begun_under: Cards) {
+        self.lines.push_back(TypedText { text, begun_under, held: false });
+    }
+
+    /// Gives the newest line that waits back to the person, with what was on the screen when they began it.
+    pub(in crate::chat) fn take_newest(&mut self) -> Option<(String, Cards)> {
+        self.lines.pop_back().map(|line| (line.text, line.begun_under))
+    }
+
+    pub(in crate::chat) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
     }
 
     /// Takes a whole line.

@@ -1,8 +1,5 @@
 //! For a terminal: what is finished is written once and stays; below it, what is still being said and what is waited
-//! for is drawn anew as it changes.
-//!
-//! What is drawn anew never has more rows than the window and no row wider than it, so going up as many rows as were
-//! drawn never reaches what is finished, also when the window has changed its size since.
+//! for is drawn anew as it changes. In the inline interface the box in which the person types is below that.
 
 use std::time::Instant;
 
@@ -11,19 +8,23 @@ use planwright_agent::session::outcome::Answer;
 use planwright_agent::session::progress::Progress;
 use planwright_core::plan::Plan;
 
-use super::View;
+use super::region::Region;
 use super::steps::PlanSteps;
+use super::{DrawnInput, View};
 use crate::chat::lines;
 use crate::chat::output::OutputLines;
 use crate::chat::stream::Stream;
 use crate::failure::Failure;
 use crate::terminal::live::{self, put, width};
-use crate::terminal::palette::{BOLD, DIM};
-use crate::terminal::text::{Span, cut, fit, paint, painted};
+use crate::terminal::palette::{BOLD, COMMAND, DIM};
+use crate::terminal::text::{Span, count, cut, fit, paint, painted, shown, wrap};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
 const MAX_RENDERED_BYTES: usize = 8 * 1024;
+
+/// A longer message is shown by its beginning once it is sent.
+const MAX_SENT_ROWS: usize = 10;
 
 #[derive(Debug, Default)]
 pub(in crate::chat) struct LiveView {
@@ -36,7 +37,9 @@ pub(in crate::chat) struct LiveView {
     /// What the call under way is about.
     about: String,
     /// The rows that are drawn anew.
-    drawn: usize,
+    region: Region,
+    /// The box in which the person types, if there is one.
+    input: Option<DrawnInput>,
     above: LineAbove,
     ticks: usize,
     /// What the person typed meanwhile and waits.
@@ -141,6 +144,51 @@ impl View for LiveView {
         Ok(())
     }
 
+    fn input(&mut self, input: DrawnInput) -> Result<(), Failure> {
+        self.input = Some(input);
+        self.draw()
+    }
+
+    fn sent(&mut self, text: &str) -> Result<(), Failure> {
+        self.input = None;
+        let room = width().saturating_sub(2);
+        let text = shown(text);
+        let mut rows: Vec<String> = Vec::new();
+        for line in text.lines() {
+            rows.extend(wrap(&[Span::new(line, BOLD)], room).iter().map(|row| painted(row)));
+        }
+        // The whole text is in the conversation.
+        let more = rows.len().saturating_sub(MAX_SENT_ROWS);
+        rows.truncate(MAX_SENT_ROWS);
+        rows.extend((more > 0).then(|| paint(&format!("… and {}", count(more, "more row")), DIM)));
+        let mark = paint("›", COMMAND);
+        let marks = std::iter::once(mark.as_str()).chain(std::iter::repeat(" "));
+        let lines: String = rows.iter().zip(marks).map(|(row, mark)| format!("{mark} {row}\n")).collect();
+        self.write(&lines, LineAbove::Block)?;
+        self.above = LineAbove::Prompt;
+        self.region.clear("")
+    }
+
+    fn drawn(&mut self, text: &str) -> Result<(), Failure> {
+        if self.region.has_cursor() {
+            return self.write(text, LineAbove::Block);
+        }
+        put("", text)
+    }
+
+    fn line(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(text, LineAbove::Line)
+    }
+
+    fn leave(&mut self) -> Result<(), Failure> {
+        self.input = None;
+        self.region.clear("")
+    }
+
+    fn forget_rows(&mut self) {
+        self.region.forget();
+    }
+
     fn message(&mut self, markdown: &str) -> Result<(), Failure> {
         self.doing = None;
         self.flush()?;
@@ -163,17 +211,26 @@ impl View for LiveView {
         self.begin()?;
         self.doing = None;
         self.steps.hide();
+        if self.region.has_cursor() {
+            self.input = None;
+            return self.region.clear("");
+        }
         let gap = match self.above {
             LineAbove::Nothing | LineAbove::Prompt => "",
             LineAbove::Line | LineAbove::Block => "\n",
         };
-        put(&self.erased(), gap)?;
+        self.region.clear(gap)?;
         self.above = LineAbove::Prompt;
         Ok(())
     }
 }
 
 impl LiveView {
+    /// With a box in which the person types.
+    pub(in crate::chat) fn with_input() -> Self {
+        Self { region: Region::with_cursor(), ..Self::default() }
+    }
+
     /// A turn begins; what came before is complete.
     fn begin(&mut self) -> Result<(), Failure> {
         self.flush()?;
@@ -215,9 +272,8 @@ impl LiveView {
             return Ok(());
         }
         let gap = if self.gap_before(kind) { "\n" } else { "" };
-        let erased = self.erased();
         self.above = kind;
-        put(&erased, &format!("{gap}{text}"))
+        self.region.write(&format!("{gap}{text}"))
     }
 
     /// The end of what the command has written stays.
@@ -241,18 +297,29 @@ impl LiveView {
         let mut lines = self.unfinished_lines(width);
         let kind = if lines.is_empty() { LineAbove::Line } else { LineAbove::Block };
         let steps = self.steps.lines(rows, width);
-        let most = rows.saturating_sub(4 + self.queued.len() + steps.len()).max(1);
+        let below = self.input.as_ref().map_or(0, |input| input.lines.len());
+        let most = rows.saturating_sub(4 + self.queued.len() + steps.len() + below).max(1);
         lines.extend(self.output.newest(width));
         lines.drain(..lines.len().saturating_sub(most));
         lines.extend(steps);
         lines.extend(self.status(width));
         lines.extend(self.queued.iter().map(|line| paint(&fit(line, width), DIM)));
-        if !lines.is_empty() && self.gap_before(kind) {
-            lines.insert(0, String::new());
+        let mut cursor = None;
+        if let Some(input) = &self.input {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            cursor = Some((lines.len() + input.cursor.0, input.cursor.1));
+            lines.extend(input.lines.iter().cloned());
         }
-        let erased = self.erased();
-        self.drawn = lines.len();
-        put(&erased, &lines.join("\n"))
+        if !lines.is_empty() && (self.gap_before(kind) || (cursor.is_some() && self.above == LineAbove::Line)) {
+            lines.insert(0, String::new());
+            cursor = cursor.map(|(row, column)| (row + 1, column));
+        }
+        // In a low window the end is shown.
+        let above = lines.len().saturating_sub(rows.saturating_sub(1).max(1));
+        lines.drain(..above);
+        self.region.draw(lines, cursor.map(|(row, column)| (row.saturating_sub(above), column)))
     }
 
     /// The block that is still being said.
@@ -279,10 +346,5 @@ impl LiveView {
         }
         spans.extend([Span::plain("  "), Span::new(&time, DIM)]);
         Some(cut(&painted(&spans), width))
-    }
-
-    /// What takes away the rows that are drawn anew.
-    fn erased(&mut self) -> String {
-        live::erase(std::mem::take(&mut self.drawn))
     }
 }

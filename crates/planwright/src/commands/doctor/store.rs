@@ -8,8 +8,8 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::{Ledger, LedgerError, StoreFacts};
 use planwright_store::{Inspection, LinkSafety, Location, Pooler};
 
-use super::Check;
 use super::places::others_may_look;
+use super::{Check, database};
 use crate::commands::verify::described;
 use crate::config::Settings;
 use crate::config::guarded::{AcceptedServers, GuardedSettings};
@@ -80,11 +80,15 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     if schema > known {
         return Err(LedgerError::TooNew { found: schema, known });
     }
-    let ledger = planwright_store::open(location).await?;
+    let store = planwright_store::open_store(location).await?;
+    let servers = store.beats.beats().await?.len();
+    let ledger = store.ledger;
     let facts = ledger.check().await?;
     let mut checks = vec![answers(location, &inspection, &facts)];
     checks.extend(encryption(inspection.link));
     checks.extend(pooler(inspection.pooler));
+    checks.extend(inspection.database.as_ref().map(database::checks).unwrap_or_default());
+    checks.extend(database::sharing(servers, &settings.file_place));
     checks.push(last_written(ledger.as_ref()).await?);
     let engine = Engine::new(ledger, Policy::default());
     checks.push(stored_settings(&engine, settings).await?);

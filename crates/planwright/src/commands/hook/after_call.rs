@@ -62,9 +62,10 @@ pub(super) async fn note(global: &Global, client: ClientName, input: &HookInput)
 
 /// Whether the call looked something up.
 fn is_research(client: ClientName, input: &HookInput) -> bool {
-    let HookInput { place, request: ToolRequest { tool, input }, .. } = input;
+    let HookInput { place, request, .. } = input;
+    let ToolRequest { tool, input } = request;
     let reads = matches!(tools::kind(tool), ToolKind::Reads | ToolKind::Network);
-    let is_line = || tools::is_shell(client, tool) && tools::is_reading_line(input, &place.project, &place.folder);
+    let is_line = || tools::is_reading_call(client, request, &place.project, &place.folder);
     (reads && tools::is_reader(client, tool, input)) || is_line()
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
-use planwright_core::permission::only_reads;
+use planwright_core::permission::{has_other_quotes, only_reads};
 use serde_json::Value;
 
+use super::wire::ToolRequest;
 use crate::cli::ClientName;
 
 /// What a tool of a client does.
@@ -41,10 +42,12 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "findtestfiles",
             "geterrors",
             "getchangedfiles",
+            "getinternaldocs",
             "getterminaloutput",
             "glob",
             "globfilesearch",
             "grep",
+            "grepfiles",
             "grepsearch",
             "list",
             "listbackgroundprocesses",
@@ -82,6 +85,7 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
         &[
             "askuser",
             "askuserquestion",
+            "completetask",
             "creategoal",
             "createplan",
             "enterplanmode",
@@ -90,6 +94,7 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "managetodolist",
             "question",
             "requestuserinput",
+            "structuredoutput",
             "taskcreate",
             "taskget",
             "tasklist",
@@ -97,6 +102,12 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "taskupdate",
             "todoread",
             "todowrite",
+            "trackeradddependency",
+            "trackercreatetask",
+            "trackergettask",
+            "trackerlisttasks",
+            "trackerupdatetask",
+            "trackervisualize",
             "updategoal",
             "updateplan",
             "updatetodos",
@@ -183,9 +194,14 @@ pub(super) fn kind(tool: &str) -> ToolKind {
         return ToolKind::Server;
     }
     let is_plain = tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    let name: String = tool.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
+    let name = table_name(tool);
     let found = KINDS.iter().find(|(_, names)| is_plain && names.contains(&name.as_str()));
     found.map_or(ToolKind::Unknown, |(kind, _)| *kind)
+}
+
+/// The name as it stands in the table.
+fn table_name(tool: &str) -> String {
+    tool.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether the client spells its own tools like that. opencode calls a tool of a server `server_tool`, so a name of its own has
@@ -236,26 +252,46 @@ pub(super) fn shell_text(input: &Value) -> String {
     lines.join("\n")
 }
 
-/// Whether the shell line of a call certainly only reads. git runs what the configuration of its repository names, so it
+/// Whether a call is a shell line that certainly only reads. git runs what the configuration of its repository names, so it
 /// passes only in the repository of the project.
-pub(super) fn is_reading_line(input: &Value, project: &Path, folder: &Path) -> bool {
+pub(super) fn is_reading_call(client: ClientName, request: &ToolRequest, project: &Path, folder: &Path) -> bool {
+    let ToolRequest { tool, input } = request;
+    // PowerShell has commands of its own for these names.
+    if !is_shell(client, tool) || table_name(tool) == "powershell" {
+        return false;
+    }
     // Codex's model calls it `cmd`. Text for a program that runs is not a line of a shell.
     let Some(line) = input.get("command").or_else(|| input.get("cmd")).and_then(Value::as_str) else { return false };
+    let Some(reading) = only_reads(line) else { return false };
     let is_here = || folders(input, folder).iter().all(|folder| is_in_repository(project, folder));
-    only_reads(line).is_some_and(|reading| !reading.uses_git || is_here())
+    let stays = !reading.changes_folder || !keeps_folder(client);
+    stays && (!reading.uses_git || is_here())
+}
+
+/// Whether the client runs the next line in the same shell, and does not tell in which folder that one is.
+const fn keeps_folder(client: ClientName) -> bool {
+    match client {
+        ClientName::Cursor | ClientName::Vscode => true,
+        ClientName::ClaudeCode
+        | ClientName::Codex
+        | ClientName::Gemini
+        | ClientName::Goose
+        | ClientName::Opencode
+        | ClientName::Zed => false,
+    }
 }
 
 /// The folders that a command may run in. Some clients let a call name one of its own.
 pub(super) fn folders(input: &Value, folder: &Path) -> Vec<PathBuf> {
-    let fields = ["workdir", "working_directory", "workingDirectory", "cwd", "dir_path", "directory"];
+    let fields = ["workdir", "working_directory", "workingDirectory", "working_dir", "cwd", "dir_path", "directory"];
     let named: Vec<_> = fields.iter().filter_map(|field| Some(folder.join(input.get(field)?.as_str()?))).collect();
     if named.is_empty() { vec![folder.to_owned()] } else { named }
 }
 
 /// Whether a command runs where and how an approved plan means it: in the project, not in another one below it, and with what
-/// confines the client's commands.
+/// confines the client's commands, and is the same line in every shell.
 pub(super) fn runs_as_planned(input: &Value, project: &Path, folder: &Path) -> bool {
-    runs_in_project(input, project, folder) && !leaves_sandbox(input)
+    runs_in_project(input, project, folder) && !leaves_sandbox(input) && !has_other_quotes(&shell_text(input))
 }
 
 /// Whether a call is made in the project, and not in another one below it.
@@ -272,7 +308,8 @@ fn is_in_project(project: &Path, folder: &Path) -> bool {
 
 /// Whether the call asks to run without the client's sandbox.
 fn leaves_sandbox(input: &Value) -> bool {
-    const FIELDS: [&str; 4] = [
+    const FIELDS: [&str; 5] = [
+        "additional_permissions",
         "dangerouslyDisableSandbox",
         "requestUnsandboxedExecution",
         "with_escalated_permissions",
@@ -453,6 +490,10 @@ mod tests {
         }
         std::fs::write(project.join("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
         let status = json!({ "command": "git status" });
+        let reads = |line: &Value, folder: &Path| {
+            let request = ToolRequest { tool: "Bash".to_owned(), input: line.clone() };
+            is_reading_call(ClientName::ClaudeCode, &request, &project, folder)
+        };
         for (folder, passes) in [
             ("project", true),
             ("project/src", true),
@@ -462,12 +503,29 @@ mod tests {
             ("", false),
             ("missing", false),
         ] {
-            assert_eq!(is_reading_line(&status, &project, &root.path().join(folder)), passes, "{folder}");
-            let reads = is_reading_line(&json!({ "command": "ls" }), &project, &root.path().join(folder));
-            assert!(reads, "{folder}");
+            assert_eq!(reads(&status, &root.path().join(folder)), passes, "{folder}");
+            assert!(reads(&json!({ "command": "ls" }), &root.path().join(folder)), "{folder}");
             assert_eq!(runs_as_planned(&status, &project, &root.path().join(folder)), passes, "{folder}");
             let elsewhere = json!({ "command": "git status", "workdir": folder });
             assert_eq!(runs_as_planned(&elsewhere, &project, root.path()), passes, "{folder}");
+        }
+    }
+
+    /// The next line runs where `cd` went, and these clients do not tell where that is.
+    #[test]
+    fn a_line_is_read_as_the_shell_of_its_client_reads_it() {
+        let root = tempfile::tempdir().unwrap();
+        for (client, tool, line, expected) in [
+            (ClientName::ClaudeCode, "Bash", "cd src && ls", true),
+            (ClientName::ClaudeCode, "PowerShell", "ls", false),
+            (ClientName::Gemini, "run_shell_command", "cd src && ls", true),
+            (ClientName::Vscode, "run_in_terminal", "ls | head", true),
+            (ClientName::Vscode, "run_in_terminal", "cd src && ls", false),
+            (ClientName::Cursor, "Shell", "cd src", false),
+            (ClientName::ClaudeCode, "Edit", "ls", false),
+        ] {
+            let request = ToolRequest { tool: tool.to_owned(), input: json!({ "command": line }) };
+            assert_eq!(is_reading_call(client, &request, root.path(), root.path()), expected, "{tool} {line}");
         }
     }
 
@@ -481,9 +539,12 @@ mod tests {
             (json!({ "requestUnsandboxedExecution": "true" }), true),
             (json!({ "with_escalated_permissions": 1 }), true),
             (json!({ "sandbox_permissions": "require_escalated" }), true),
+            (json!({ "additional_permissions": { "network": true } }), true),
         ] {
             assert_eq!(leaves_sandbox(&input), expected, "{input}");
             assert_eq!(runs_as_planned(&input, root.path(), root.path()), !expected, "{input}");
         }
+        let quoted = json!({ "command": "cargo test 'a\u{2019}; rm b; \u{2018}c'" });
+        assert!(!runs_as_planned(&quoted, root.path(), root.path()));
     }
 }

@@ -256,6 +256,7 @@ impl WorkspaceImport<'_> {
             scope: None,
             source: MemorySource::Tool,
             expires_at,
+            origin: None,
             run: None,
         };
         let by = Actor::agent("golemcore", "import");

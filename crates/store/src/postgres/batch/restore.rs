@@ -12,6 +12,7 @@ use crate::postgres::errors::DatabaseError;
 use crate::postgres::schema;
 use crate::postgres::writer_connection::WriterConnection;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
+use crate::waiting::waiting;
 
 /// How much one statement writes at most, unless one entry is more.
 const STATEMENT_BYTES: usize = 1 << 20;
@@ -85,6 +86,8 @@ fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
         changed: plans.clone().map(|plan| (plan.clone(), PlanRowChanges::everything())).collect(),
         made: plans.cloned().collect(),
         memories: restored.memories().collect(),
+        waiting: waiting(&restored.snapshot).into_iter().map(|(plan, since)| (plan, Some(since))).collect(),
+        search_text: Some(restored.session.search_text()),
         auto: Some(RunsRow::of(&restored.session)),
         last_active: Some(restored.last_active),
         ..BatchSession::new(&restored.identity)

@@ -16,6 +16,7 @@ use crate::apply_command::AppliedCommand;
 use crate::leasing::{self, Holder, is_free_for};
 use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
+use crate::waiting::WaitingChanges;
 
 pub(super) struct BatchSession {
     /// `None` if there is no such session and no command of the batch can open it.
@@ -37,6 +38,10 @@ pub(super) struct BatchSession {
     pub(super) made: BTreeSet<PlanId>,
     /// What is to be written of memories, in order.
     pub(super) memories: Vec<MemoryRowChange>,
+    /// What is to be written of the list of plans that may wait for a person.
+    pub(super) waiting: WaitingChanges,
+    /// What a search for sessions is to look through.
+    pub(super) search_text: Option<String>,
     /// What the row about schedules and runs is to say.
     pub(super) auto: Option<RunsRow>,
     /// Set once something is to be written.
@@ -59,6 +64,8 @@ impl BatchSession {
             changed: BTreeMap::new(),
             made: BTreeSet::new(),
             memories: Vec::new(),
+            waiting: WaitingChanges::new(),
+            search_text: None,
             auto: None,
             last_active: None,
         }
@@ -141,6 +148,10 @@ impl BatchSession {
             self.changed.entry(plan.clone()).or_default().join(rewrite);
         }
         self.memories.extend(applied.memories.iter().cloned());
+        self.waiting.extend(applied.waiting.iter().map(|(plan, since)| (plan.clone(), *since)));
+        if applied.search_text.is_some() {
+            self.search_text.clone_from(&applied.search_text);
+        }
         self.auto = applied.auto.or(self.auto);
         self.last_active = Some(submission.context.at);
         Ok(id)

@@ -3,11 +3,11 @@
 use futures::join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
-use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::ledger::{LedgerResult, is_working, text_for_row};
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
-use crate::encode::{self, SessionState};
+use crate::encode::SessionState;
 use crate::memory_rows::{MemoryRowChange, RowChange, item_to_text};
 use crate::plan_rows::{ExecutionRow, PlanRows};
 use crate::postgres::errors::DatabaseError;
@@ -30,41 +30,48 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
         .filter_map(|session| session.id)
         .collect();
     let leases = LeaseColumns::of(batch);
-    let written = join!(
-        connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
-        connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
-        connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
-        connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
-        connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
-        connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
-        connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
-        connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
-        connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
-    );
-    let [_, _, plans, _, _, _, rows, _, _] = in_order(written.into())?;
-    if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
-        return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
-    }
+    let waiting = WaitingColumns::of(batch);
+    let texts = TextColumns::of(batch);
+    let auto = AutoColumns::of(batch);
+    // All of them are sent before the first is answered.
+    let own_rows = async {
+        join!(
+            connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
+            connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
+            connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
+            connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
+            connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
+            connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
+            connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
+            connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
+            connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
+        )
+    };
+    let listed_rows = async {
+        join!(
+            connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
+            connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
+            connection.execute(texts.session_id.len(), &connection.set_texts, [&texts.session_id, &texts.text]),
+            connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
+            connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
+        )
+    };
+    let (written, listed) = join!(own_rows, listed_rows);
+    // The statements that change rows fail by themselves if one of the rows is gone.
+    in_order(written.into())?;
+    in_order(listed.into())?;
     for session in batch.sessions.values() {
         let Some(session_id) = session.id else { continue };
         for row in &session.memories {
             write_memory(connection, session_id, row).await?;
         }
     }
-    let auto = AutoColumns::of(batch);
-    connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()).await?;
-    connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]).await?;
     Ok(())
 }
 
-/// The counts of statements that were sent one after another. What follows one that failed fails because of it, and may be
-/// heard of first.
-fn in_order<const N: usize, E>(written: [Result<u64, E>; N]) -> Result<[u64; N], E> {
-    let mut counts = [0; N];
-    for (count, written) in counts.iter_mut().zip(written) {
-        *count = written?;
-    }
-    Ok(counts)
+/// Fails with the first error of statements that were sent one after another. What follows one that failed fails because of it.
+fn in_order<const N: usize, E>(written: [Result<u64, E>; N]) -> Result<(), E> {
+    written.into_iter().try_for_each(|written| written.map(drop))
 }
 
 /// One statement for each memory: its position depends on the ones before it.
@@ -144,6 +151,7 @@ struct SessionColumns<'a> {
     turn_open: Vec<bool>,
     planning: Vec<bool>,
     asks_person: Vec<bool>,
+    has_agents: Vec<bool>,
 }
 
 impl<'a> SessionColumns<'a> {
@@ -163,13 +171,14 @@ impl<'a> SessionColumns<'a> {
             columns.turn_open.push(state.turn_open);
             columns.planning.push(state.planning);
             columns.asks_person.push(state.asks_person);
+            columns.has_agents.push(state.has_agents);
         }
         Ok(columns)
     }
 
-    fn parameters(&self) -> [&dyn Parameter; 8] {
-        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person } = self;
-        [id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person]
+    fn parameters(&self) -> [&dyn Parameter; 9] {
+        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person, has_agents } = self;
+        [id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person, has_agents]
     }
 }
 
@@ -191,7 +200,7 @@ impl<'a> Plans<'a> {
             let Some(plan) = session.snapshot.plan(id) else { continue };
             let rows = PlanRows::of(plan, rewrite)?;
             if let Some(execution) = rows.execution() {
-                self.executions.push(id, execution);
+                self.executions.push(id, execution, is_working(plan));
             }
             if rows.runs_anew {
                 self.runs_anew.push(id.as_str());
@@ -214,18 +223,63 @@ struct ExecutionColumns<'a> {
     steps: Vec<i64>,
     updated_at: Vec<String>,
     pause: Vec<Option<String>>,
+    working: Vec<bool>,
 }
 
 impl<'a> ExecutionColumns<'a> {
-    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow) {
+    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow, working: bool) {
         self.plan.push(plan.as_str());
         self.steps.push(row.steps);
         self.updated_at.push(row.updated_at);
         self.pause.push(row.pause);
+        self.working.push(working);
     }
 
-    fn parameters(&self) -> [&dyn Parameter; 4] {
-        [&self.plan, &self.steps, &self.updated_at, &self.pause]
+    fn parameters(&self) -> [&dyn Parameter; 5] {
+        [&self.plan, &self.steps, &self.updated_at, &self.pause, &self.working]
+    }
+}
+
+/// What a search for sessions looks through.
+#[derive(Default)]
+struct TextColumns {
+    session_id: Vec<i64>,
+    text: Vec<String>,
+}
+
+impl TextColumns {
+    fn of(batch: &Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for session in batch.sessions.values() {
+            let (Some(id), Some(text)) = (session.id, &session.search_text) else { continue };
+            columns.session_id.push(id);
+            columns.text.push(text_for_row(text));
+        }
+        columns
+    }
+}
+
+#[derive(Default)]
+struct WaitingColumns<'a> {
+    plan: Vec<&'a str>,
+    since: Vec<i64>,
+    /// The plans that wait no more.
+    gone: Vec<&'a str>,
+}
+
+impl<'a> WaitingColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for (plan, since) in batch.sessions.values().flat_map(|session| &session.waiting) {
+            match since {
+                Some(since) => {
+                    columns.plan.push(plan.as_str());
+                    columns.since.push(*since);
+                }
+                None => columns.gone.push(plan.as_str()),
+            }
+        }
+        columns
     }
 }
 
@@ -267,7 +321,7 @@ impl<'a> PlanColumns<'a> {
         self.number.push(plan.number.into());
         self.status.push(plan.status.as_str());
         self.style.push(plan.style().as_str());
-        self.title.push(encode::title_for_row(&plan.display_title()));
+        self.title.push(text_for_row(&plan.display_title()));
         self.body.push(body);
         self.updated_at.push(plan.updated_at.as_microsecond());
     }

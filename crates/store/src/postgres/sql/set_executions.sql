@@ -1,3 +1,4 @@
-INSERT INTO execution (plan_id, steps, updated_at, pause)
-SELECT * FROM UNNEST($1::text[], $2::bigint[], $3::text[], $4::text[])
-ON CONFLICT (plan_id) DO UPDATE SET steps = excluded.steps, updated_at = excluded.updated_at, pause = excluded.pause
+INSERT INTO execution (plan_id, steps, updated_at, pause, working)
+SELECT * FROM UNNEST($1::text[], $2::bigint[], $3::text[], $4::text[], $5::boolean[])
+ON CONFLICT (plan_id) DO UPDATE SET
+    steps = excluded.steps, updated_at = excluded.updated_at, pause = excluded.pause, working = excluded.working

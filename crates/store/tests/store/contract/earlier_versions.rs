@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::ask::{AskAnswer, Grant};
 use planwright_core::auto::{AutoCommand, NewSchedule};
@@ -97,6 +97,8 @@ async fn assert_sessions_and_plans(engine: &Engine, ledger: &dyn Ledger, version
         let counts = ledger.counts().await.unwrap();
         let (turns, planning) = (1 + u64::from(version >= 8), 2 + u64::from(version >= 5) + u64::from(version >= 6));
         assert_eq!((counts.sessions, counts.turns, counts.planning), (expected.len() as u64, turns, planning));
+        let waiting = ledger.waiting_plans(None, 10).await.unwrap();
+        assert!(waiting.damaged.is_empty() && waiting.items.iter().any(|plan| plan.session == session(BYSTANDER)));
         // Neither a paused execution nor a turn that asks a person is among them.
         let unfinished = ledger.unfinished(None, 10).await.unwrap().items;
         assert_eq!(unfinished.iter().map(|left| &left.session).collect::<Vec<_>>(), [&here()]);
@@ -144,12 +146,21 @@ async fn assert_additions(engine: &Engine, ledger: &dyn Ledger, version: usize) 
         let vectors = ledger.memory_vectors(&chain, "openai:earlier", 10).await.unwrap();
         assert_eq!(vectors.into_iter().map(|found| found.vector).collect::<Vec<_>>(), [Some(vec![0.5])]);
     }
+    if version >= 16 {
+        let alive = ledger.alive_at("server of schema 16").await.unwrap();
+        assert_eq!(alive.map(|at| at.as_second()), Some(1_767_225_600));
+        let record = ledger.keyed_record("card of schema 16").await.unwrap().unwrap();
+        assert_eq!((record.revision, record.body.as_str()), (3, "kept"));
+    }
     if version >= 15 {
         // The command is known, under whatever name it is reached now.
         let (offered, rule) = (pins::offer("Sends.", 2), Actor::policy("--upstream", "mcp"));
         let renamed = "renamed".parse().unwrap();
         let known = pins::command("earlier");
         assert!(!ledger.accept_first_offer(&renamed, known, &offered, &rule).await.unwrap());
+    }
+    if version >= 16 {
+        assert_eq!(ledger.alive_at("earlier").await.unwrap(), Some(Timestamp::from_second(1_700_000_000).unwrap()));
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version(1).await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "16");
+    assert_eq!(store.schema_version().await, "17");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -61,7 +61,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "16");
+    assert_eq!(store.schema_version().await, "17");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
 }
 
@@ -69,7 +69,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     store.make_version(2).await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "16");
+    assert_eq!(store.schema_version().await, "17");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
@@ -103,7 +103,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     store.make_version(3).await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(store.schema_version().await, "16");
+    assert_eq!(store.schema_version().await, "17");
     assert_eq!(assert_whole(&engine).await.chains.len(), 3);
     let census = StoreCounts { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
     assert_eq!(ledger.counts().await.unwrap(), census);
@@ -149,7 +149,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
     let request = ClaimedRequest { key: "key".to_owned(), fingerprint: "print".to_owned() };
     ledger.claim(&request, at(1), LONG).await.unwrap();
     let journal = ledger.journal(&here, 0, 100).await.unwrap();
-    store.set_schema_version(17).await;
+    store.set_schema_version(18).await;
 
     let chat = TransportChat("telegram:1".to_owned());
     let answer = StoredAnswer { status: 200, body: "{}".to_owned() };
@@ -168,7 +168,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
         restart(ledger.restore(&nth_session(2), Arc::new(restorable(&nth_session(2)))).await);
         assert!(ledger.check_writable().await.unwrap_err().to_string().contains("Restart with the new program"));
     }
-    store.set_schema_version(16).await;
+    store.set_schema_version(17).await;
     assert_eq!(ledger.journal(&here, 0, 100).await.unwrap(), journal);
     assert_eq!(ledger.count_sessions().await.unwrap(), 1);
     assert_eq!(ledger.claim(&request, at(3), LONG).await.unwrap(), Claim::Begun { at: at(1) });
@@ -188,7 +188,7 @@ fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
 #[track_caller]
 fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
     match outcome {
-        Err(error @ LedgerError::TooNew { found: 17, known: 16 }) => {
+        Err(error @ LedgerError::TooNew { found: 18, known: 17 }) => {
             assert!(error.to_string().contains("Restart with the new program"), "{error}");
         }
         other => panic!("{other:?}"),

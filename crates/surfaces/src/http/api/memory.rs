@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::ids::MemoryId;
-use planwright_core::memory::{MemoryKind, MemoryScope, NewMemory, ScopeChain};
+use planwright_core::memory::{MemoryKind, MemoryOrigin, MemoryScope, NewMemory, ScopeChain};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey};
 use serde::{Deserialize, Serialize};
@@ -126,6 +126,16 @@ struct NewMemoryBody {
     /// The session if it is not said. Nothing is saved as `global` directly.
     #[schema(max_length = 512)]
     scope: Option<String>,
+    /// Who said it, if it was learnt elsewhere.
+    #[schema(max_length = 64)]
+    author: Option<String>,
+    /// When it was said there: `2026-05-07` or `2026-05-07T13:56:00Z`. If neither `author` nor `at` is given, both are read from the
+    /// beginning of a text such as `Ada (7 May 2026): …`.
+    #[schema(max_length = 64)]
+    at: Option<String>,
+    /// What it was said in or about. Its words lead to the memory.
+    #[schema(max_length = 512)]
+    context: Option<String>,
 }
 
 /// Save a memory
@@ -141,7 +151,8 @@ async fn save(
     let session = lookup::session(body.session_id, body.channel);
     let scope = body.scope.as_deref().map(str::parse::<MemoryScope>).transpose()?;
     let kind = body.kind.unwrap_or_default();
-    let new = NewMemory { kind, tags: body.tags, scope, ..NewMemory::by_person(body.content) };
+    let origin = MemoryOrigin::stated(body.author, body.at.as_deref(), body.context)?;
+    let new = NewMemory { kind, tags: body.tags, scope, origin, ..NewMemory::by_person(body.content) };
     let item = name.engine(&app).memories().save(&session, &name.person(&app), new).await?;
     Ok((StatusCode::CREATED, Json(MemoryView::from(&item))))
 }

@@ -1,5 +1,6 @@
 //! The plans that wait, over all sessions.
 
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_engine::ledger::{Page, PlanAnywhere};
 
@@ -7,7 +8,7 @@ use crate::commands::*;
 use crate::contract::damage::here;
 use crate::contract::runs::{carry_out, executing};
 use crate::stores::Store;
-use crate::verification::whats;
+use crate::verification::{assert_whole, whats};
 
 const EVERY: [PlanStatus; 9] = [
     PlanStatus::Collecting,
@@ -61,27 +62,57 @@ pub(crate) async fn plans_are_found_in_every_session_the_latest_first(store: &St
     assert_eq!(found, all);
 }
 
-/// Plans that failed and were left for others only grow in number; a look at what waits does not read them.
-pub(crate) async fn plans_that_failed_are_in_hand_while_their_session_works_on_them(store: &Store) {
+/// The list is what the inbox reads, so a plan leaves it with the command after which it waits no more.
+pub(crate) async fn a_plan_is_listed_while_it_may_wait_for_a_person(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    let left = executing(&engine, 1).await;
-    for n in 0..2 {
+    let waiting = async || {
+        let page = ledger.waiting_plans(None, 10).await.unwrap();
+        assert!(page.damaged.is_empty() && page.next.is_none(), "{page:?}");
+        assert_whole(&engine).await;
+        named(&page)
+    };
+    planning(&engine, &here(), PlanStyle::Document).await;
+    assert_eq!(waiting().await, [], "a draft waits for no decision");
+    let plan = active(&draft(&engine, &here(), set("# Long\n\n1. a\n2. b\n3. c")).await);
+    ready(&engine, &nth_session(0), "# Plan").await;
+    assert_eq!(waiting().await, plans(&[("web:session-00000", 1), ("cli:k3yk3y8x", 1)]));
+    engine.submit(&here(), &person(), approve(&plan)).await.unwrap();
+    engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap();
+    assert_eq!(waiting().await, plans(&[("web:session-00000", 1)]), "it is carried out");
+    for status in [StepStatus::Failed, StepStatus::Skipped] {
+        engine.submit(&here(), &agent(), report(status)).await.unwrap();
+    }
+    assert_eq!(engine.plans().active(&here()).await.unwrap().status, PlanStatus::PartiallyCompleted);
+    assert_eq!(waiting().await, plans(&[("cli:k3yk3y8x", 1), ("web:session-00000", 1)]), "it failed");
+    ready(&engine, &here(), "# The next one").await;
+    assert_eq!(waiting().await, plans(&[("cli:k3yk3y8x", 2), ("web:session-00000", 1)]), "its session left it");
+    let ended = ledger.plans_anywhere(&[PlanStatus::PartiallyCompleted], None, 10).await.unwrap();
+    assert_eq!(named(&ended), plans(&[("cli:k3yk3y8x", 1)]), "it is listed among those that ended");
+    let first = ledger.waiting_plans(None, 1).await.unwrap();
+    assert_eq!(named(&first), plans(&[("cli:k3yk3y8x", 2)]));
+    let second = ledger.waiting_plans(first.next, 1).await.unwrap();
+    assert_eq!((named(&second), second.next), (plans(&[("web:session-00000", 1)]), None));
+}
+
+/// A row of the list that leads to no plan hides none of the others.
+pub(crate) async fn a_waiting_plan_that_is_gone_is_named(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for n in 0..3 {
         ready(&engine, &nth_session(n), "# Plan").await;
     }
-    ready(&engine, &here(), "# The next one").await;
-    // As if both had failed; the session of the second still works on it.
     let second = "session_id = (SELECT id FROM session WHERE conversation = 'session-00001')";
-    for failed in [second.to_owned(), format!("id = '{}'", left.id)] {
-        let changed = store.tamper(&format!("UPDATE plan SET status = 'PARTIALLY_COMPLETED' WHERE {failed}")).await;
-        assert_eq!(changed, 1, "{failed}");
+    assert_eq!(store.tamper(&format!("DELETE FROM plan WHERE {second}")).await, 1);
+    let (mut found, mut damaged, mut after) = (Vec::new(), 0, None);
+    loop {
+        let page = ledger.waiting_plans(after, 1).await.unwrap();
+        found.extend(named(&page));
+        damaged += page.damaged.len();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
     }
-    let page = ledger.plans_in_hand(None, 10).await.unwrap();
-    let mut found = named(&page);
-    found.sort();
-    assert_eq!(found, plans(&[("cli:k3yk3y8x", 2), ("web:session-00000", 1), ("web:session-00001", 1)]));
-    assert_eq!(page.next, None);
-    let ended = ledger.plans_anywhere(&[PlanStatus::PartiallyCompleted], None, 10).await.unwrap();
-    assert_eq!(ended.items.len(), 2, "both are listed among those that ended");
+    assert_eq!((found, damaged), (plans(&[("web:session-00002", 1), ("web:session-00000", 1)]), 1));
 }
 
 pub(crate) async fn plans_anywhere_are_paged(store: &Store) {

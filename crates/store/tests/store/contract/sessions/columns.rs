@@ -57,7 +57,7 @@ const RECEIVED: &str = "an update of a chat service on its way; a command of it 
 const BOTH: &[Listed] = &[
     ("session", "id", ALL, Compared(Number)),
     ("session", "channel conversation state", ALL, Compared(Text)),
-    ("session", "turn_open asks_person planning", ALL, Compared(Flag)),
+    ("session", "turn_open asks_person planning has_agents", ALL, Compared(Flag)),
     ("journal", "session_id seq", ALL, Compared(Number)),
     ("journal", "plan_id", "plan_id IS NOT NULL AND plan_id <> 'x'", Compared(Text)),
     ("journal", "plan_id", "plan_id IS NULL OR plan_id = 'x'", Compared(With("'x'", "NULL"))),
@@ -89,6 +89,11 @@ const BOTH: &[Listed] = &[
     ("step_run", "position", ALL, Compared(Number)),
     ("execution", "plan_id updated_at", ALL, Compared(Text)),
     ("execution", "steps", ALL, Compared(Number)),
+    ("execution", "working", ALL, Compared(Flag)),
+    ("session_text", "session_id", ALL, Compared(Number)),
+    ("session_text", "text", ALL, Compared(Text)),
+    ("waiting_plan", "plan_id", ALL, Compared(Text)),
+    ("waiting_plan", "changed_at", ALL, Compared(Number)),
     ("execution", "pause", "pause IS NULL OR pause = '{}'", Compared(With("'{}'", "NULL"))),
     ("memory_scope", "id items words last_position", OWN, Compared(Number)),
     ("memory_scope", "id items words last_position", "session_id = 0", Compared(Number)),
@@ -162,6 +167,7 @@ const BOTH: &[Listed] = &[
 const SQLITE: &[Listed] = &[
     // A lower number is no damage by itself: it tells less of entries that are missing at the end.
     ("session", "seq", ALL, Compared(Number)),
+    ("session", "activity", ALL, Free(ORDER)),
     ("journal", "id", ALL, Free(ORDER)),
     ("plan", "row_id", ALL, Free("it names the row and nothing else")),
     ("plan", "seq", ALL, Compared(Number)),
@@ -261,6 +267,7 @@ async fn full(store: &Store) -> Engine {
     engine.auto().add_goal(&unscheduled, &person(), "Understand gnus".to_owned()).await.unwrap();
     let start = AutoCommand::Start { target: StartTarget::Current, driver: "here".to_owned() };
     engine.submit(&unscheduled, &person(), Command::Auto(start)).await.unwrap();
+    ready(&engine, &session("web:waiting"), "# Gnus").await;
     let kept = engine.memories().save(&here, &person(), NewMemory::by_person("Zebras are striped.")).await.unwrap();
     engine.memories().promote(&here, &person(), kept.id).await.unwrap();
     let plan = ready(&engine, &here, "1. zebras\n2. more zebras").await;

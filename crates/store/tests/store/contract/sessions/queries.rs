@@ -14,6 +14,8 @@ use planwright_engine::ledger::{Ledger, Submission};
 
 use crate::commands::*;
 use crate::stores::Store;
+use crate::turns::{begin, note, replied, tool_ended};
+use crate::verification::assert_whole;
 
 pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
     let ledger = store.ledger().await;
@@ -66,6 +68,73 @@ pub(crate) async fn sessions_are_paged_the_most_recently_active_first(store: &St
         assert_eq!(all_sessions(ledger.as_ref(), limit).await, expected, "{limit} a page");
     }
     assert_eq!(ledger.session(&nth_session(0)).await.unwrap().unwrap().last_active, at(100));
+}
+
+/// A session's row does not follow each of its entries; the order of the list does.
+pub(crate) async fn the_order_of_sessions_holds_over_thousands_of_entries(store: &Store) {
+    const CALLS: u32 = 700;
+    let ledger = store.ledger().await;
+    let names = |order: &[usize]| order.iter().map(|n| nth_session(*n).to_string()).collect::<Vec<_>>();
+    for n in 0..6 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    for (round, n) in [2, 4].into_iter().enumerate() {
+        let (turn, called) = (format!("turn-{round}"), format!("called-{round}"));
+        ledger.submit(submission(&nth_session(n), &turn, begin("Hello"))).await.unwrap();
+        let calls = note(&turn, vec![replied("", CALLS as usize)]);
+        ledger.submit(submission(&nth_session(n), &called, calls)).await.unwrap();
+        // So many entries between those of the other sessions.
+        let ended = note(&turn, (1..=CALLS).map(|call| tool_ended(call, "fine")).collect());
+        ledger.submit(submission(&nth_session(n), &format!("ended-{round}"), ended)).await.unwrap();
+    }
+    for limit in [1, 2, 100] {
+        assert_eq!(all_sessions(ledger.as_ref(), limit).await, names(&[4, 2, 5, 3, 1, 0]), "{limit} a page");
+    }
+    // One whose row is far behind, and two that follow closely.
+    for (n, request) in [(0, "woken"), (5, "next"), (2, "last")] {
+        let title = format!("Session {n}");
+        let rename = Command::Session(SessionCommand::Rename { title: Some(title) });
+        ledger.submit(submission(&nth_session(n), request, rename)).await.unwrap();
+    }
+    for ledger in [ledger, store.ledger().await] {
+        for limit in [1, 2, 100] {
+            assert_eq!(all_sessions(ledger.as_ref(), limit).await, names(&[2, 5, 0, 4, 3, 1]), "{limit} a page");
+        }
+    }
+}
+
+pub(crate) async fn sessions_are_found_by_their_words_the_most_recently_active_first(store: &Store) {
+    let ledger = store.ledger().await;
+    let rename = |title: &str| Command::Session(SessionCommand::Rename { title: Some(title.to_owned()) });
+    let titles = ["Move the blog", "Paint the Łódź shed", "Blog and shed", "Other", "Another"];
+    for (n, title) in titles.iter().enumerate() {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+        ledger.submit(submission(&nth_session(n), &format!("rename-{n}"), rename(title))).await.unwrap();
+    }
+    let found = async |words: &[&str], limit: u32| {
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+        let (mut names, mut after) = (Vec::new(), None);
+        loop {
+            let page = ledger.sessions_with_words(&words, after, limit).await.unwrap().unwrap();
+            names.extend(page.items.into_iter().map(|stored| stored.session.identity));
+            after = page.next;
+            if after.is_none() {
+                return names;
+            }
+        }
+    };
+    for limit in [1, 10] {
+        assert_eq!(found(&["blog"], limit).await, [nth_session(2), nth_session(0)]);
+        assert_eq!(found(&["shed", "log"], limit).await, [nth_session(2)], "also within a word");
+        assert_eq!(found(&["łódź"], limit).await, [nth_session(1)]);
+        assert_eq!(found(&["session-00004"], limit).await, [nth_session(4)], "by its key");
+        assert_eq!(found(&["nowhere"], limit).await, []);
+    }
+    // The oldest one is active again, under another name.
+    ledger.submit(submission(&nth_session(0), "again", rename("A shed"))).await.unwrap();
+    assert_eq!(found(&["shed"], 10).await, [0, 2, 1].map(nth_session));
+    assert_eq!(found(&["blog"], 10).await, [nth_session(2)]);
+    assert_whole(&store.engine().await).await;
 }
 
 /// What is written between two pages moves; everything else is listed once.

@@ -1,0 +1,156 @@
+//! `planwright setup`: which model answers and which clients Planwright works in, asked one after the other.
+
+use planwright_core::model::{ModelMessage, ModelRequest};
+use planwright_core::visible::visible;
+use planwright_engine::model::Silent;
+use planwright_llm::{ModelChoice, OfferedModels, Provider, connect, offered_models};
+use toml_edit::DocumentMut;
+
+use super::install;
+use crate::cli::{ClientName, Global, InstallArgs};
+use crate::config::{Settings, configuration_path};
+use crate::context::make_folder;
+use crate::failure::{Exit, ExitResult, Failure};
+use crate::models;
+use crate::terminal::palette::{BOLD, COMMAND, DIM, ERROR, GOOD};
+use crate::terminal::screen::Screen;
+use crate::terminal::text::paint;
+
+/// How many models of a provider are listed.
+const MAX_LISTED: usize = 5;
+const VARIABLE: &str = "PLANWRIGHT_MODEL";
+
+pub(super) async fn run(global: &Global) -> ExitResult {
+    let screen = Screen::new(global.json);
+    if !screen.interactive {
+        return Err(Failure::usage("there is no terminal to ask on")
+            .hint("PLANWRIGHT_MODEL=PROVIDER:NAME chooses a model, and `planwright install CLIENT` sets a client up"));
+    }
+    choose_model(global, &Settings::read(global)?, &screen).await?;
+    offer_clients(global, &screen)?;
+    screen.print("\n`planwright` opens the chat, and `planwright doctor` checks the installation.\n")?;
+    Ok(Exit::Done)
+}
+
+/// Asks until a model answers, or until the person keeps the one that is there.
+async fn choose_model(global: &Global, settings: &Settings, screen: &Screen) -> Result<(), Failure> {
+    let offered = offered().await;
+    screen.print(&format!("{}\n{}", paint("Which model answers?", BOLD), listed(&offered)))?;
+    loop {
+        let question =
+            format!("A number, PROVIDER:NAME, or Enter for {}: ", visible(&settings.model.choice.to_string()));
+        let answer = screen.ask(&question)?.unwrap_or_default();
+        if answer.is_empty() {
+            return Ok(());
+        }
+        let named = answer.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
+        match try_model(named.unwrap_or(&answer), settings, screen).await? {
+            Some(choice) => return remember(global, &choice, screen),
+            None => continue,
+        }
+    }
+}
+
+/// The models that can be asked, by name.
+async fn offered() -> Vec<String> {
+    let mut names = Vec::new();
+    for provider in Provider::ALL {
+        if let OfferedModels::Names(found) = offered_models(provider, |name| std::env::var(name).ok()).await {
+            names.extend(found.iter().take(MAX_LISTED).map(|name| format!("{provider}:{name}")));
+        }
+    }
+    names.push(ModelChoice::Rehearsal.to_string());
+    names
+}
+
+fn listed(offered: &[String]) -> String {
+    let mut text = String::new();
+    for (index, name) in offered.iter().enumerate() {
+        text.push_str(&format!("  {:>2}  {}\n", index + 1, paint(&visible(name), COMMAND)));
+    }
+    let others: Vec<_> =
+        Provider::ALL.iter().map(|provider| format!("{provider}: {}", provider.key_variable())).collect();
+    let hint = format!("Another provider is offered once its key is in the environment ({}).", others.join(", "));
+    text + &format!("{}\n", paint(&hint, DIM))
+}
+
+/// Asks the model for one word. `None` if it does not answer; then the person has read why.
+async fn try_model(name: &str, settings: &Settings, screen: &Screen) -> Result<Option<ModelChoice>, Failure> {
+    let told = |mark: &str, text: &str| screen.print(&format!("{mark} {}\n", visible(text)));
+    let choice: ModelChoice = match name.parse() {
+        Ok(choice) => choice,
+        Err(error) => return told(&paint("✘", ERROR), &error.to_string()).map(|()| None),
+    };
+    let lookup = |name: &str| std::env::var(name).ok();
+    let model = match connect(&choice, lookup, models::options(&settings.model)) {
+        Ok(model) => model,
+        Err(error) => return told(&paint("✘", ERROR), &error.to_string()).map(|()| None),
+    };
+    let request = ModelRequest {
+        system: String::new(),
+        messages: vec![ModelMessage::User { text: "Answer with one word: ready".to_owned() }],
+        tools: std::sync::Arc::default(),
+        // Some models think before they answer.
+        max_output_tokens: Some(64),
+    };
+    match model.reply(&request, &Silent).await {
+        Ok(_) => told(&paint("✔", GOOD), &format!("{choice} answers."))?,
+        Err(error) => return told(&paint("✘", ERROR), &error.message).map(|()| None),
+    }
+    Ok(Some(choice))
+}
+
+/// Writes the choice into the configuration. Everything else in it stays as it is.
+fn remember(global: &Global, choice: &ModelChoice, screen: &Screen) -> Result<(), Failure> {
+    let path = configuration_path(global)?;
+    let text = if path.exists() { std::fs::read_to_string(&path)? } else { String::new() };
+    let document = text.parse::<DocumentMut>();
+    let mut document = document.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    document["model"] = toml_edit::value(choice.to_string());
+    path.parent().map_or(Ok(()), make_folder)?;
+    std::fs::write(&path, document.to_string())
+        .map_err(|error| Failure::unavailable(format!("{} cannot be written: {error}", path.display())))?;
+    screen.print(&format!("It is the `model` in {}.\n", path.display()))?;
+    if std::env::var(VARIABLE).is_ok_and(|value| !value.trim().is_empty()) {
+        screen.print(&format!("{VARIABLE} is set, and goes before it.\n"))?;
+    }
+    Ok(())
+}
+
+/// The clients on this machine that do not have Planwright yet.
+fn offer_clients(global: &Global, screen: &Screen) -> Result<(), Failure> {
+    let connected = install::found(global);
+    let is_new = |client: &ClientName| connected.iter().all(|installed| installed.client != *client);
+    for client in ClientName::ALL.into_iter().filter(|client| is_on_path(program(*client))).filter(is_new) {
+        let question = format!("\n{} is installed. Put Planwright into its configuration?", client.name());
+        match screen.yes_or_no(&question)? {
+            Some(true) => {}
+            Some(false) => continue,
+            None => return Ok(()),
+        }
+        let arguments = InstallArgs { client, scope: None, yes: false, native_plans: false, no_native_plans: false };
+        if let Err(failure) = install::install(global, screen, &arguments) {
+            screen.print(&format!("{}\n", failure.render()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The command that starts a client.
+const fn program(client: ClientName) -> &'static str {
+    match client {
+        ClientName::ClaudeCode => "claude",
+        ClientName::Codex => "codex",
+        ClientName::Opencode => "opencode",
+        ClientName::Gemini => "gemini",
+        ClientName::Goose => "goose",
+        ClientName::Cursor => "cursor",
+        ClientName::Vscode => "code",
+        ClientName::Zed => "zed",
+    }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,1 @@
+DELETE FROM waiting_plan WHERE plan_id = ANY($1::text[])
