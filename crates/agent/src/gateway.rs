@@ -3,9 +3,9 @@
 
 mod carry_out;
 mod listed;
+mod listed_request;
 mod log_level;
 mod names;
-mod prompt_tool;
 mod prompts;
 mod record;
 mod resources;

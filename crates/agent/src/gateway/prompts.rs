@@ -14,7 +14,7 @@ use planwright_engine::upstream::{CallEventSender, ClientKey, CompletedName, Com
 use serde_json::{Value, json};
 
 use super::listed::ListedKind;
-use super::prompt_tool::{CompletionTool, PromptTool};
+use super::listed_request::{ListedRequestTool, completion_arguments, prompt_arguments};
 use super::{Gateway, GatewayOutcome, Permitted};
 use crate::permission::denied;
 use crate::tool_schema::Arguments;
@@ -69,25 +69,20 @@ impl Gateway {
         permitted: Permitted,
         events: &CallEventSender,
     ) -> Result<GatewayOutcome, Refusal> {
-        let tool = self.agent.upstream().and_then(|upstream| PromptTool::of(upstream, server));
+        let tool = self.agent.upstream().and_then(|upstream| ListedRequestTool::prompt(upstream, server));
         let tool = tool.ok_or_else(|| not_configured(server))?;
-        let arguments = PromptTool::arguments(name, given);
+        let arguments = prompt_arguments(name, given);
         let checked = async {
             let is_asked = self.is_asked_about(session, &tool, &arguments).await?;
             let listed = self.check_listed(server, ListedKind::Prompts, name, |name| format!("{server}__{name}")).await;
             listed.map(|()| is_asked)
         };
-        match checked.await {
-            Ok(true) if permitted == Permitted::NotAsked => Ok(GatewayOutcome::Ask),
-            Ok(_) => {
-                let prompt = self.run_listed(session, by, &tool, arguments, permitted, events).await?;
-                Ok(GatewayOutcome::Answered(prompt.into()))
-            }
-            Err(refusal) => {
-                self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
-                Err(refusal)
-            }
+        let is_asked = self.recording_refusal(session, by, &tool, &arguments, checked).await?;
+        if is_asked && permitted == Permitted::NotAsked {
+            return Ok(GatewayOutcome::Ask);
         }
+        let prompt = self.run_listed(session, by, &tool, arguments, permitted, events).await?;
+        Ok(GatewayOutcome::Answered(prompt.into()))
     }
 
     /// Completes an argument of a prompt or template that its server lists. What a person types comes letter by letter, so not
@@ -100,9 +95,9 @@ impl Gateway {
         server: &ServerName,
         request: &CompletionRequest,
     ) -> Result<Value, Refusal> {
-        let tool = self.agent.upstream().and_then(|upstream| CompletionTool::of(upstream, server));
+        let tool = self.agent.upstream().and_then(|upstream| ListedRequestTool::completion(upstream, server));
         let tool = tool.ok_or_else(|| not_configured(server))?;
-        let mut arguments = CompletionTool::arguments(request);
+        let mut arguments = completion_arguments(request);
         let checked = async {
             self.check_unasked(session, &tool, &arguments).await?;
             match &request.of {
@@ -114,10 +109,7 @@ impl Gateway {
                 }
             }
         };
-        if let Err(refusal) = checked.await {
-            self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
-            return Err(refusal);
-        }
+        self.recording_refusal(session, by, &tool, &arguments, checked).await?;
         let count = self.completions.add(session, server, request);
         let typed = request.value.len() + request.known.values().map(String::len).sum::<usize>();
         if typed <= MAX_TYPED && count.is_some_and(|count| !count.is_power_of_two()) {
@@ -128,6 +120,22 @@ impl Gateway {
         }
         let (events, _) = CallEventSender::new(ClientKey(0));
         self.run_listed(session, by, &tool, arguments, Permitted::NotAsked, &events).await
+    }
+
+    /// Makes the checks of a request. A refusal is written down.
+    pub(super) async fn recording_refusal<T>(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        tool: &dyn Tool,
+        arguments: &Arguments,
+        checks: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        let checked = checks.await;
+        if let Err(refusal) = &checked {
+            self.record_refused(session, by, &tool.spec().name, arguments, refusal).await;
+        }
+        checked
     }
 
     /// Whether a rule has a person asked about a request for something that a server lists. The error says that a rule denies it.

@@ -13,10 +13,9 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::upstream::{CallEventSender, ClientKey, ResourceUpdate, UpstreamRequest};
 use tokio::sync::broadcast;
 
-use super::prompt_tool::SubscriptionTool;
+use super::listed_request::{ListedRequestTool, subscription_arguments};
 use super::prompts::not_configured;
 use super::{Gateway, Permitted};
-use crate::toolbox::Tool as _;
 
 /// How many clients subscribed to each address of each server.
 #[derive(Debug, Default)]
@@ -56,9 +55,9 @@ impl Gateway {
         server: &ServerName,
         uri: &str,
     ) -> Result<(), Refusal> {
-        let tool = self.agent.upstream().and_then(|upstream| SubscriptionTool::of(upstream, server));
+        let tool = self.agent.upstream().and_then(|upstream| ListedRequestTool::subscription(upstream, server));
         let tool = tool.ok_or_else(|| not_configured(server))?;
-        let arguments = SubscriptionTool::arguments(uri);
+        let arguments = subscription_arguments(uri);
         let checked = async {
             self.check_unasked(session, &tool, &arguments).await?;
             match self.is_listed(server, uri).await {
@@ -69,10 +68,7 @@ impl Gateway {
                 }
             }
         };
-        if let Err(refusal) = checked.await {
-            self.record_refused(session, by, &tool.spec().name, &arguments, &refusal).await;
-            return Err(refusal);
-        }
+        self.recording_refusal(session, by, &tool, &arguments, checked).await?;
         let (events, _) = CallEventSender::new(ClientKey(0));
         self.run_listed(session, by, &tool, arguments, Permitted::NotAsked, &events).await?;
         *self.subscriptions.lock().entry((server.clone(), uri.to_owned())).or_default() += 1;

@@ -75,7 +75,7 @@ pub const READ_RESOURCE: &str = "read_resource";
 pub const READ_PROMPT: &str = "read_prompt";
 /// Stands for the tool in rules and in the journal where an argument of a prompt or of an address is completed.
 pub const COMPLETE_ARGUMENT: &str = "complete_argument";
-/// The same where the client wants to hear of the changes of a resource.
+/// Stands for the tool in rules and in the journal where a client wants to hear of the changes of a resource.
 pub const SUBSCRIBE_RESOURCE: &str = "subscribe_resource";
 const OWN_TOOLS: [&str; 4] = [READ_RESOURCE, READ_PROMPT, COMPLETE_ARGUMENT, SUBSCRIBE_RESOURCE];
 

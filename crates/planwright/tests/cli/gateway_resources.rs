@@ -134,7 +134,7 @@ fn a_rule_that_asks_holds_for_what_a_server_lists() {
         let answer = client.answer(getting);
         assert!(answer.to_string().contains(words), "{answer}");
     }
-    // About these nobody is asked, so nothing of them reaches the server.
+    // Planwright asks no person about completions and subscriptions, so it refuses them and the server gets neither.
     let argument = json!({ "name": "title", "value": "M" });
     let reference = json!({ "type": "ref/prompt", "name": "up__review" });
     for (method, params) in

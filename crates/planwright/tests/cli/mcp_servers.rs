@@ -108,7 +108,7 @@ fn a_server_at_an_address_is_shown_with_the_names_of_what_it_is_sent() {
     assert!(reach[0].starts_with("It runs elsewhere."), "{shown}");
     assert_eq!(reach[1..], ["  headers of the settings: Authorization", "  parameters in the address: tenant"]);
     assert!(!shown.to_string().contains("hidden"), "{shown}");
-    // No line of the log has the address either, whoever writes it and however much is logged.
+    // The log has no address of a server, also where a library writes the line and with every level switched on.
     for log in ["", "trace"] {
         let mut command = world.command();
         let ran = ran(command.args(["mcp-server", "show", "web"]).env("PLANWRIGHT_LOG", log)).done();

@@ -28,8 +28,7 @@ use super::answer::CallAnswer;
 use super::client_input::{is_newest, kinds_of};
 use super::decision::answers_in_client_count;
 use super::pending_calls::{
-    AbortOnDrop, Answered, PROMPTS_GET, PendingCall, RESOURCES_READ, RequestedCall, RunningCall, answers_to,
-    question_by_name,
+    AbortOnDrop, Answered, PendingCall, RequestTarget, RequestedCall, RunningCall, answers_to, question_by_name,
 };
 use super::server::Shared;
 use super::session_changes::SessionChanges;
@@ -82,15 +81,6 @@ enum Told {
     Refused(RpcError),
 }
 
-/// What a request is about.
-#[derive(Debug, Clone)]
-pub(super) struct RequestTarget {
-    /// `None` if the tool is one that no server has any more.
-    pub(super) server: Option<ServerName>,
-    /// The server's own name of the resource or the prompt; of a tool the name that the client knows.
-    pub(super) own: String,
-}
-
 /// The client of a connection, for one call.
 pub(super) struct GatewayClient<'a> {
     pub(super) shared: &'a Arc<Shared>,
@@ -106,7 +96,6 @@ impl GatewayClient<'_> {
         &self,
         gateway: &EngineGateway,
         request: RequestedCall,
-        target: &RequestTarget,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
         if is_newest(self.context)
@@ -114,14 +103,14 @@ impl GatewayClient<'_> {
         {
             gateway.set_log_level(notifications::level_name(level)).await;
         }
-        let called = match self.make_once(gateway, target, &request, Permitted::NotAsked, responses).await? {
-            Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, target, &request).await? {
+        let called = match self.make_once(gateway, &request, Permitted::NotAsked, responses).await? {
+            Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, &request).await? {
                 Some(asked) => Called::Asks(asked),
-                None => self.make_permitted(gateway, target, &request).await?,
+                None => self.make_permitted(gateway, &request).await?,
             },
             called => called,
         };
-        call_answer(target.server.as_ref(), &request.tool, called)
+        call_answer(&request.target, called)
     }
 
     /// Gives the client's answers to the server or the person's decision that a call waits for.
@@ -129,7 +118,6 @@ impl GatewayClient<'_> {
         &self,
         gateway: &EngineGateway,
         pending: PendingCall,
-        target: &RequestTarget,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
         let answers = pending.answers_in(&responses);
@@ -140,15 +128,15 @@ impl GatewayClient<'_> {
         }
         match pending.answer(responses) {
             Ok(Answered::Server(request, running)) => {
-                let (server, name) = (running.server.clone(), request.tool.clone());
-                call_answer(server.as_ref(), &name, self.follow(request, running).await?)
+                let target = request.target.clone();
+                call_answer(&target, self.follow(request, running).await?)
             }
             Ok(Answered::Permission(request, answer)) => {
-                let name = request.recorded_name(target.server.as_ref());
+                let name = request.target.recorded_name();
                 let is_permitted = permission::permits(&name, answer);
                 self.record_permission(gateway, &name, &request.arguments, is_permitted).await?;
-                let called = self.make_permitted(gateway, target, &request).await?;
-                call_answer(target.server.as_ref(), &request.tool, called)
+                let called = self.make_permitted(gateway, &request).await?;
+                call_answer(&request.target, called)
             }
             Err(unanswered) => {
                 let asked = self.shared.pending.keep(*unanswered)?;
@@ -162,10 +150,9 @@ impl GatewayClient<'_> {
     async fn ask(
         &self,
         gateway: &EngineGateway,
-        target: &RequestTarget,
         request: &RequestedCall,
     ) -> Result<Option<InputRequiredResult>, Refusal> {
-        let (name, arguments) = (request.recorded_name(target.server.as_ref()), &request.arguments);
+        let (name, arguments) = (request.target.recorded_name(), &request.arguments);
         if !answers_in_client_count(self.shared.engine(), self.session, &tool_risks(&name)).await {
             self.record_ask(gateway, &name, arguments, GatewayAsk::NotAsked).await?;
             return Err(self.refused(gateway, &name, arguments, permission::not_asked(&name)).await);
@@ -226,45 +213,39 @@ impl GatewayClient<'_> {
     }
 
     /// Makes a call that the person permitted.
-    async fn make_permitted(
-        &self,
-        gateway: &EngineGateway,
-        target: &RequestTarget,
-        request: &RequestedCall,
-    ) -> Result<Called, Refusal> {
-        self.make_once(gateway, target, request, Permitted::ByPerson, InputResponses::new()).await
+    async fn make_permitted(&self, gateway: &EngineGateway, request: &RequestedCall) -> Result<Called, Refusal> {
+        self.make_once(gateway, request, Permitted::ByPerson, InputResponses::new()).await
     }
 
     async fn make_once(
         &self,
         gateway: &EngineGateway,
-        target: &RequestTarget,
         request: &RequestedCall,
         permitted: Permitted,
         responses: InputResponses,
     ) -> Result<Called, Refusal> {
-        let (gateway, by, call, of) = (gateway.clone(), self.by.clone(), request.clone(), target.clone());
+        let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
         let making = move |events: CallEventSender| async move {
-            let RequestedCall { session, tool, arguments } = call;
-            let RequestTarget { server, own } = of;
-            match (tool.as_str(), &server) {
-                (RESOURCES_READ, Some(server)) => {
-                    gateway.read_resource(&session, &by, (server, own.as_str()), permitted, &events).await
+            let RequestedCall { session, target, arguments } = call;
+            match target {
+                RequestTarget::Tool { name, .. } => {
+                    gateway.call(&session, &by, &name, arguments, permitted, &events).await
                 }
-                (PROMPTS_GET, Some(server)) => {
+                RequestTarget::Resource { server, uri } => {
+                    gateway.read_resource(&session, &by, (&server, &uri), permitted, &events).await
+                }
+                RequestTarget::Prompt { server, name } => {
                     let given = arguments.get("arguments").and_then(Value::as_object);
-                    gateway.get_prompt(&session, &by, (server, own.as_str()), given, permitted, &events).await
+                    gateway.get_prompt(&session, &by, (&server, &name), given, permitted, &events).await
                 }
-                _ => gateway.call(&session, &by, &tool, arguments, permitted, &events).await,
             }
         };
-        self.begin(target.server.as_ref(), request.clone(), responses, making).await
+        self.begin(request.clone(), responses, making).await
     }
 
     /// Makes a request to a server. A client of the newest protocol is asked by the result of its own, others by requests.
     async fn begin<M>(
         &self,
-        server: Option<&ServerName>,
         request: RequestedCall,
         responses: InputResponses,
         making: impl FnOnce(CallEventSender) -> M,
@@ -286,15 +267,14 @@ impl GatewayClient<'_> {
                 let _ = ended.send(outcome);
             });
             let task = AbortOnDrop(task.abort_handle());
-            let (server, has_answers) = (server.cloned(), false);
-            let running = RunningCall { server, events, outcome, task, given: responses, has_answers };
+            let running = RunningCall { events, outcome, task, given: responses, has_answers: false };
             return self.follow(request, running).await;
         }
         // Calls of one connection share the server.
         let (sender, events) = CallEventSender::new(ClientKey(Arc::as_ptr(self.shared).addr()));
         let kinds = kinds_of(self.context.client_capabilities().as_ref());
         let making = making(sender.with_kinds(kinds));
-        self.follow_asking(server, &request, making, events).await
+        self.follow_asking(&request, making, events).await
     }
 
     /// Waits until the call has ended or the server asks something.
@@ -306,16 +286,16 @@ impl GatewayClient<'_> {
                 biased;
                 outcome = &mut running.outcome => {
                     while let Ok(event) = running.events.try_recv() {
-                        if let Some(Told::Refused(error)) = self.tell(running.server.as_ref(), event).await {
+                        if let Some(Told::Refused(error)) = self.tell(request.target.server(), event).await {
                             refused = Some(error);
                         }
                     }
-                    let ended = outcome.unwrap_or_else(|_| Err(crashed(&request.tool)));
+                    let ended = outcome.unwrap_or_else(|_| Err(crashed(&request.target.recorded_name())));
                     let passed = refused.filter(|error| running.has_answers || error.code == MISSING_CAPABILITY);
                     return passed.map_or_else(|| ended.map(Called::Ended), |error| Ok(Called::Refused(error)));
                 }
                 () = self.context.ct.cancelled() => return Err(Refusal::invalid("The call was cancelled.")),
-                Some(event) = running.events.recv() => self.tell(running.server.as_ref(), event).await,
+                Some(event) = running.events.recv() => self.tell(request.target.server(), event).await,
             };
             let pending = match told {
                 None => continue,
@@ -337,8 +317,7 @@ impl GatewayClient<'_> {
                     if given.is_empty() || given.len() < input.requests.len() {
                         PendingCall::of_input(request, running, input)
                     } else {
-                        let (tool, questions) =
-                            (request.recorded_name(running.server.as_ref()), input.requests.clone());
+                        let (tool, questions) = (request.target.recorded_name(), input.requests.clone());
                         self.record_questions(tool, questions, Some(given.clone())).await?;
                         running.given.retain(|name, _| !given.contains_key(name));
                         running.has_answers = true;
@@ -355,12 +334,12 @@ impl GatewayClient<'_> {
     /// Waits until the call has ended. What the server asks meanwhile the client is asked by requests.
     async fn follow_asking(
         &self,
-        server: Option<&ServerName>,
         request: &RequestedCall,
         making: impl Future<Output = Result<GatewayOutcome, Refusal>>,
         mut events: mpsc::Receiver<CallEvent>,
     ) -> Result<Called, Refusal> {
         let mut making = std::pin::pin!(making);
+        let server = request.target.server();
         let mut questions = FuturesUnordered::new();
         loop {
             tokio::select! {
@@ -385,7 +364,7 @@ impl GatewayClient<'_> {
 
     /// Asks the client by requests. The server is answered only what is written down.
     async fn pass_on(&self, server: &ServerName, request: &RequestedCall, told: Told) {
-        let tool = request.recorded_name(Some(server));
+        let tool = request.target.recorded_name();
         let asked = match &told {
             Told::Question(question) => question_by_name(question.kind, &question.params),
             Told::Input(input) => input.requests.clone(),
@@ -434,7 +413,7 @@ impl GatewayClient<'_> {
     }
 }
 
-fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Result<CallAnswer, Refusal> {
+fn call_answer(target: &RequestTarget, called: Called) -> Result<CallAnswer, Refusal> {
     let outcome = match called {
         Called::Ended(outcome) => outcome,
         Called::Asks(asked) => return Ok(CallAnswer::InputRequired(Box::new(asked))),
@@ -444,7 +423,7 @@ fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Resul
         }
     };
     match outcome {
-        GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, server) {
+        GatewayOutcome::Answered(answer) => match (answer.failure, answer.passthrough, target.server()) {
             // The tool ran and says that it failed; the model reads what it says.
             (Some(failure), _, _) => Err(Refusal::new(RefusalCode::Unavailable, failure)),
             (None, Some(result), Some(server)) => {
@@ -453,7 +432,7 @@ fn call_answer(server: Option<&ServerName>, name: &str, called: Called) -> Resul
             (None, _, _) => Ok(CallAnswer::Own(answer.value)),
         },
         GatewayOutcome::Planned(value) | GatewayOutcome::Recorded(value) => Ok(CallAnswer::Own(value)),
-        GatewayOutcome::Ask => Err(permission::not_permitted(name)),
+        GatewayOutcome::Ask => Err(permission::not_permitted(&target.recorded_name())),
     }
 }
 

@@ -62,18 +62,35 @@ pub(super) enum Answered {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestedCall {
     pub(super) session: SessionIdentity,
-    /// [`RESOURCES_READ`] for a resource, [`PROMPTS_GET`] for a prompt.
-    pub(super) tool: String,
+    pub(super) target: RequestTarget,
     pub(super) arguments: JsonObject,
 }
 
-impl RequestedCall {
-    /// The name that it has in the journal.
-    pub(super) fn recorded_name(&self, server: Option<&ServerName>) -> String {
-        match (self.tool.as_str(), server) {
-            (RESOURCES_READ, Some(server)) => format!("{server}__{READ_RESOURCE}"),
-            (PROMPTS_GET, Some(server)) => format!("{server}__{READ_PROMPT}"),
-            (tool, _) => tool.to_owned(),
+/// What a request to an upstream server is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RequestTarget {
+    /// A tool by the name that the client knows. `server` is `None` if no server has it any more.
+    Tool { name: String, server: Option<ServerName> },
+    /// A resource by the server's own address.
+    Resource { server: ServerName, uri: String },
+    /// A prompt by the server's own name.
+    Prompt { server: ServerName, name: String },
+}
+
+impl RequestTarget {
+    pub(super) const fn server(&self) -> Option<&ServerName> {
+        match self {
+            Self::Tool { server, .. } => server.as_ref(),
+            Self::Resource { server, .. } | Self::Prompt { server, .. } => Some(server),
+        }
+    }
+
+    /// The name that the request has in the journal.
+    pub(super) fn recorded_name(&self) -> String {
+        match self {
+            Self::Tool { name, .. } => name.clone(),
+            Self::Resource { server, .. } => format!("{server}__{READ_RESOURCE}"),
+            Self::Prompt { server, .. } => format!("{server}__{READ_PROMPT}"),
         }
     }
 }
@@ -81,7 +98,6 @@ impl RequestedCall {
 /// A call that a task of its own makes. Dropping it cancels the call.
 #[derive(Debug)]
 pub(super) struct RunningCall {
-    pub(super) server: Option<ServerName>,
     pub(super) events: mpsc::Receiver<CallEvent>,
     pub(super) outcome: oneshot::Receiver<Result<GatewayOutcome, Refusal>>,
     pub(super) task: AbortOnDrop,
@@ -109,10 +125,6 @@ enum Asked {
     Input(InputRequired),
 }
 
-/// Stands for the tool where a resource is read. No tool has this name.
-pub(super) const RESOURCES_READ: &str = "resources/read";
-/// Stands for the tool where a prompt is got.
-pub(super) const PROMPTS_GET: &str = "prompts/get";
 /// The name of a question that is the only one.
 pub(super) const QUESTION: &str = "question";
 /// How long a person may take to permit a call.
@@ -201,11 +213,7 @@ impl PendingCall {
 
     /// The name of the call in the journal.
     pub(super) fn recorded_name(&self) -> String {
-        let server = match &self.waits_for {
-            WaitsFor::Server(running, _) => running.server.as_ref(),
-            WaitsFor::Permission(..) => None,
-        };
-        self.request.recorded_name(server)
+        self.request.target.recorded_name()
     }
 
     /// What the server asks, by name.
@@ -224,7 +232,7 @@ impl PendingCall {
     /// What the client is asked, by name.
     fn requests(&self) -> InputRequests {
         match &self.waits_for {
-            WaitsFor::Server(running, asked) => asked.requests(running.server.as_ref()),
+            WaitsFor::Server(_, asked) => asked.requests(self.request.target.server()),
             WaitsFor::Permission(question, _) => {
                 let request = InputRequest::Elicitation(ElicitRequest::new(question.clone()));
                 InputRequests::from([(QUESTION.to_owned(), request)])

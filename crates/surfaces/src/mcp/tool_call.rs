@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::answer::{self, CallAnswer};
 use super::client_input::caller;
 use super::decision::DecisionWait;
-use super::gateway::{Gateway, GatewayClient, RequestTarget};
-use super::pending_calls::{PROMPTS_GET, RESOURCES_READ, RequestedCall};
+use super::gateway::{Gateway, GatewayClient};
+use super::pending_calls::{RequestTarget, RequestedCall};
 use super::request_order::give_up_position;
 use super::server::{OpenedSession, PlanServer, locked};
 use super::upstream;
@@ -56,9 +56,9 @@ impl PlanServer {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
-            let target = RequestTarget { server: upstream.server_of(name), own: name.to_owned() };
-            let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
-            return (client.make(upstream, request, &target, responses).await, Vec::new());
+            let target = RequestTarget::Tool { name: name.to_owned(), server: upstream.server_of(name) };
+            let request = RequestedCall { session: opened.identity.clone(), target, arguments };
+            return (client.make(upstream, request, responses).await, Vec::new());
         }
         if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
             return (answered, Vec::new());
@@ -111,9 +111,9 @@ impl PlanServer {
     ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
         let opened = self.entered(context).await.map_err(answer::unanswered)?;
         let server = self.shared.options.gateway.as_ref().and_then(|gateway| gateway.server_of(name));
-        let target = RequestTarget { server, own: name.to_owned() };
-        let request = RequestedCall { session: opened.identity.clone(), tool: name.to_owned(), arguments };
-        self.call_again(state, request, &target, responses, context).await
+        let target = RequestTarget::Tool { name: name.to_owned(), server };
+        let request = RequestedCall { session: opened.identity.clone(), target, arguments };
+        self.call_again(state, request, responses, context).await
     }
 
     /// Goes on with a request that waited for the client's answers.
@@ -121,7 +121,6 @@ impl PlanServer {
         &self,
         state: &str,
         request: RequestedCall,
-        target: &RequestTarget,
         responses: InputResponses,
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
@@ -131,13 +130,13 @@ impl PlanServer {
             let message = format!(
                 "No call of {} with these arguments waits for input under this `requestState`. It may have ended; make the call \
                  again without it.",
-                quoted(&request.tool)
+                quoted(&request.target.recorded_name())
             );
             return Err(ErrorData::invalid_params(message, None));
         };
         let (session, by) = (&request.session, caller(context));
         let client = GatewayClient { shared: &self.shared, session, by: &by, context };
-        Ok(client.resume(gateway, pending, target, responses).await)
+        Ok(client.resume(gateway, pending, responses).await)
     }
 
     /// Reads a resource of an upstream server, or goes on reading it with the client's answers. `None` if the address is none of such a
@@ -155,9 +154,9 @@ impl PlanServer {
         let found = found.map_err(|error| answer::refused_resource(uri, error))?;
         let Some((server, own)) = found else { return Ok(None) };
         let arguments = JsonObject::from_iter([("uri".to_owned(), json!(uri))]);
-        let request = RequestedCall { session: opened.identity.clone(), tool: RESOURCES_READ.to_owned(), arguments };
-        let target = RequestTarget { server: Some(server.clone()), own };
-        let answered = self.make_or_resume(gateway, request, &target, responses, state, context).await?;
+        let target = RequestTarget::Resource { server: server.clone(), uri: own };
+        let request = RequestedCall { session: opened.identity.clone(), target, arguments };
+        let answered = self.make_or_resume(gateway, request, responses, state, context).await?;
         let contents = match answered {
             Ok(CallAnswer::Own(contents)) => upstream::contents(&server, contents),
             Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
@@ -184,10 +183,10 @@ impl PlanServer {
         let Some((server, own)) = found else { return Ok(None) };
         let given = arguments.map(|arguments| ("arguments".to_owned(), Value::Object(arguments)));
         let arguments = std::iter::once(("name".to_owned(), json!(name))).chain(given).collect();
-        let request = RequestedCall { session: opened.identity.clone(), tool: PROMPTS_GET.to_owned(), arguments };
-        let (target, responses) =
-            (RequestTarget { server: Some(server.clone()), own }, input_responses.unwrap_or_default());
-        let answered = self.make_or_resume(gateway, request, &target, responses, request_state, context).await?;
+        let target = RequestTarget::Prompt { server: server.clone(), name: own };
+        let request = RequestedCall { session: opened.identity.clone(), target, arguments };
+        let responses = input_responses.unwrap_or_default();
+        let answered = self.make_or_resume(gateway, request, responses, request_state, context).await?;
         let prompt = match answered {
             Ok(CallAnswer::Own(prompt)) => upstream::prompt(&server, prompt),
             Ok(CallAnswer::InputRequired(asked)) => return Ok(Some((*asked).into())),
@@ -205,17 +204,16 @@ impl PlanServer {
         &self,
         gateway: &Gateway,
         request: RequestedCall,
-        target: &RequestTarget,
         responses: InputResponses,
         state: Option<String>,
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Result<CallAnswer, Refusal>, ErrorData> {
         if let Some(state) = state {
-            return self.call_again(&state, request, target, responses, context).await;
+            return self.call_again(&state, request, responses, context).await;
         }
         let (session, by) = (request.session.clone(), caller(context));
         let client = GatewayClient { shared: &self.shared, session: &session, by: &by, context };
-        Ok(client.make(gateway, request, target, responses).await)
+        Ok(client.make(gateway, request, responses).await)
     }
 
     /// A part of a long result, or the refusal of a name that no tool has.
