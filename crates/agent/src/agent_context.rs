@@ -77,6 +77,11 @@ impl AgentContext {
         &self.engine
     }
 
+    /// Whether the process of an owner is known to have ended.
+    pub(super) fn has_ended(&self, owner: &str) -> bool {
+        (self.options.is_gone)(owner) || self.ended_servers.contains(owner)
+    }
+
     /// The policy of the session, with what its project adds.
     pub(super) fn policy_of(&self, session: &SessionIdentity) -> Arc<Policy> {
         self.engine.submitter().policies().of(session)

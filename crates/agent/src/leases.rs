@@ -139,7 +139,7 @@ impl Leases {
             return Ok(false);
         }
         let owners = ledger.lease_owners(Some(session), options.lease).await?;
-        Ok(owners.iter().any(|found| found.owner != options.owner && !(options.is_gone)(&found.owner)))
+        Ok(owners.iter().any(|found| found.owner != options.owner && !self.agent.has_ended(&found.owner)))
     }
 
     /// Takes the lease without an entry. A stop ends the wait.

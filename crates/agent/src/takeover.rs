@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Agent;
-use super::agent_context::AgentContext;
 use super::leases::end_dead_leases;
 use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
@@ -123,7 +122,7 @@ impl Takeover {
         let context = &self.agent.context;
         let mut found = watchlist.read_all(ledger).await?;
         let is_reliable = context.lease_clock.is_reliable(ledger, context.options.lease).await?;
-        let is_free = |left: &Unfinished| left.left_by.as_ref().is_none_or(|lease| has_ended(context, &lease.owner));
+        let is_free = |left: &Unfinished| left.left_by.as_ref().is_none_or(|lease| context.has_ended(&lease.owner));
         found.retain(|left| self.may_resume(&left.session) && (is_reliable || is_free(left)));
         Ok(found)
     }
@@ -133,11 +132,6 @@ impl Takeover {
         let pretends = self.agent.model().name() == REHEARSAL && session.channel != Channel::Web;
         !pretends && !self.agent.is_active(session)
     }
-}
-
-/// Whether the server is known to have ended.
-fn has_ended(agent: &AgentContext, owner: &str) -> bool {
-    (agent.options.is_gone)(owner) || agent.ended_servers.contains(owner)
 }
 
 async fn resume_session(agent: &Agent, left: &Unfinished) -> LedgerResult<()> {

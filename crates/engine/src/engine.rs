@@ -74,7 +74,7 @@ impl Engine {
     /// Fails if the session works in a project folder that is on other machines.
     pub async fn check_project_is_here(&self, session: &SessionIdentity) -> LedgerResult<()> {
         match &self.project_places {
-            Some(places) => places.check(session).await,
+            Some(places) => places.check(self.ledger().as_ref(), session).await,
             None => Ok(()),
         }
     }

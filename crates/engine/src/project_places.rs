@@ -12,7 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
 
-use crate::ledger::LedgerResult;
+use crate::ledger::{LedgerResult, SessionStore};
 
 /// A project folder, and the name of the machines that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,14 @@ impl ProjectPlaces {
         Self { store, here: here.into() }
     }
 
+    /// Called before the workspace is chosen here. If the process dies before [`Self::record`], a first choice is known.
+    pub(crate) async fn record_first(&self, session: &SessionIdentity, workspace: &Workspace) -> LedgerResult<()> {
+        match self.store.project_place(session).await? {
+            Some(_) => Ok(()),
+            None => self.record(session, workspace).await,
+        }
+    }
+
     /// Records that the session's workspace was chosen here.
     pub(crate) async fn record(&self, session: &SessionIdentity, workspace: &Workspace) -> LedgerResult<()> {
         let place = workspace
@@ -51,10 +59,18 @@ impl ProjectPlaces {
     }
 
     /// Fails if the session's project folder is on other machines.
-    pub(crate) async fn check(&self, session: &SessionIdentity) -> LedgerResult<()> {
-        match self.store.project_place(session).await? {
-            Some(found) if found.place != *self.here => Err(self.elsewhere(session, &found).into()),
-            Some(_) | None => Ok(()),
+    pub(crate) async fn check<T: SessionStore + ?Sized>(
+        &self,
+        store: &T,
+        session: &SessionIdentity,
+    ) -> LedgerResult<()> {
+        let Some(found) = self.store.project_place(session).await? else { return Ok(()) };
+        let stored = store.session(session).await?;
+        match stored.as_ref().and_then(|stored| stored.session.workspace.project()) {
+            None => Ok(()),
+            Some(path) if path != found.path => Err(unknown_place(session, path).into()),
+            Some(_) if found.place == *self.here => Ok(()),
+            Some(_) => Err(self.elsewhere(session, &found).into()),
         }
     }
 
@@ -67,4 +83,13 @@ impl ProjectPlaces {
             quoted(&self.here)
         ))
     }
+}
+
+/// A process died after the folder was chosen, and before it was recorded where.
+fn unknown_place(session: &SessionIdentity, path: &str) -> Refusal {
+    Refusal::conflict(format!(
+        "It is not recorded which server has the project folder {} of session {session}. Choose it again with `/project` on one \
+         that has it.",
+        quoted(path)
+    ))
 }

@@ -93,6 +93,9 @@ impl Sessions {
         by: &Actor,
         workspace: Workspace,
     ) -> LedgerResult<Committed> {
+        if let Some(places) = &self.project_places {
+            places.record_first(session, &workspace).await?;
+        }
         let chosen = self.submit(session, by, SessionCommand::ChooseWorkspace(workspace.clone())).await?;
         if let Some(places) = &self.project_places {
             places.record(session, &workspace).await?;

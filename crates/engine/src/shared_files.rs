@@ -10,6 +10,7 @@ pub mod merge;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::session::SessionIdentity;
@@ -110,7 +111,7 @@ pub struct StoredBlob {
     pub hash: ContentHash,
     pub bytes: u64,
     /// How long ago it was put there last, by the clock of the place that keeps it.
-    pub age: std::time::Duration,
+    pub age: Duration,
 }
 
 /// Pieces of files, each for one session and found by its hash. Pieces of different sessions are never the same one, so that
@@ -128,8 +129,9 @@ pub trait BlobStore: fmt::Debug + Send + Sync + 'static {
 
     async fn list(&self, session: &SessionIdentity) -> LedgerResult<Vec<StoredBlob>>;
 
-    /// Removes pieces; those that are not there are none.
-    async fn remove(&self, session: &SessionIdentity, pieces: &[ContentHash]) -> LedgerResult<()>;
+    /// Removes pieces that were put there so long ago. One that is not there, or was put there again meanwhile, is left out.
+    async fn remove(&self, session: &SessionIdentity, pieces: &[ContentHash], older_than: Duration)
+    -> LedgerResult<()>;
 
     /// The sessions that have pieces.
     async fn sessions(&self) -> LedgerResult<Vec<SessionIdentity>>;
@@ -142,7 +144,7 @@ pub trait BlobStore: fmt::Debug + Send + Sync + 'static {
     /// Removes all pieces of a session. Returns how many there were.
     async fn remove_all(&self, session: &SessionIdentity) -> LedgerResult<u64> {
         let pieces: Vec<_> = self.list(session).await?.into_iter().map(|blob| blob.hash).collect();
-        self.remove(session, &pieces).await?;
+        self.remove(session, &pieces, Duration::ZERO).await?;
         Ok(pieces.len() as u64)
     }
 }

@@ -251,7 +251,7 @@ fn wrong_terms(rows: &[Row]) -> LedgerResult<Vec<DamagedRow>> {
 }
 
 /// Scopes and runs that no session has, and items and terms that no scope or item has. Both stores understand it.
-pub(crate) const ORPHANED: [(&str, &str); 8] = [
+pub(crate) const ORPHANED: [(&str, &str); 12] = [
     (
         "SELECT count(*) FROM memory_scope
          WHERE session_id <> 0 AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = memory_scope.session_id)",
@@ -296,6 +296,25 @@ pub(crate) const ORPHANED: [(&str, &str); 8] = [
         "SELECT count(*) FROM auto_session
          WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = auto_session.session_id)",
         "rows of schedules and runs",
+    ),
+    (
+        "SELECT count(*) FROM session_text
+         WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = session_text.session_id)",
+        "texts for searches",
+    ),
+    (
+        "SELECT count(*) FROM waiting_plan WHERE NOT EXISTS (SELECT 1 FROM plan WHERE plan.id = waiting_plan.plan_id)",
+        "rows of plans that wait",
+    ),
+    (
+        "SELECT count(*) FROM session_folder
+         WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = session_folder.session_id)",
+        "lists of shared files",
+    ),
+    (
+        "SELECT count(*) FROM project_place
+         WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = project_place.session_id)",
+        "places of project folders",
     ),
 ];
 

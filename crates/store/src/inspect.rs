@@ -10,8 +10,10 @@ use crate::{Location, postgres, sqlite};
 pub struct Inspection {
     /// The version of the schema; 0 if there is none yet.
     pub schema: u32,
-    /// The version that this program works with.
+    /// The version that this program makes.
     pub known: u32,
+    /// Whether it was made by a newer program that left no room for this one.
+    pub is_too_new: bool,
     /// Whether SQLite lets readers and a writer work side by side, which is its setting unless it was changed by hand.
     /// `None` on other stores.
     pub write_ahead: Option<bool>,
@@ -19,6 +21,13 @@ pub struct Inspection {
     pub pooler: Pooler,
     /// How the database server is doing. `None` on SQLite, and where a database does not tell.
     pub database: Option<DatabaseFacts>,
+}
+
+impl Inspection {
+    /// Whether this program works with the store as it is.
+    pub const fn is_current(&self) -> bool {
+        self.schema >= self.known && !self.is_too_new
+    }
 }
 
 /// What a PostgreSQL server says about itself.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::TryStreamExt as _;
 use jiff::Timestamp;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
@@ -118,12 +118,27 @@ impl BlobStore for ObjectBlobs {
         Ok(objects.iter().filter_map(|object| stored(object, now)).collect())
     }
 
-    async fn remove(&self, session: &SessionIdentity, pieces: &[ContentHash]) -> LedgerResult<()> {
-        let paths: Vec<_> = pieces.iter().map(|hash| Ok(piece(session, hash))).collect();
-        let mut removals = self.objects.delete_stream(stream::iter(paths).boxed());
-        while let Some(removed) = removals.next().await {
-            match removed {
-                Ok(_) | Err(Error::NotFound { .. }) => {}
+    async fn remove(
+        &self,
+        session: &SessionIdentity,
+        pieces: &[ContentHash],
+        older_than: Duration,
+    ) -> LedgerResult<()> {
+        for hash in pieces {
+            let piece = piece(session, hash);
+            if !older_than.is_zero() {
+                // A storage removes without conditions, so the piece is looked at right before.
+                let object = match self.objects.head(&piece).await {
+                    Ok(object) => object,
+                    Err(Error::NotFound { .. }) => continue,
+                    Err(error) => return Err(self.failed(&error)),
+                };
+                if stored(&object, Timestamp::now()).is_none_or(|found| found.age < older_than) {
+                    continue;
+                }
+            }
+            match self.objects.delete(&piece).await {
+                Ok(()) | Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(self.failed(&error)),
             }
         }

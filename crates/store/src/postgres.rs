@@ -64,6 +64,7 @@ pub type PostgresLedger = SqlLedger<Postgres>;
 pub struct Postgres {
     writers: WriterPool,
     clients: ClientPool,
+    beats: ClientPool,
     changes: Changes,
     restoring: RestoreConnection,
 }
@@ -78,7 +79,8 @@ impl PostgresLedger {
         let health = Arc::<WriteHealth>::default();
         let writers = WriterPool::start(&target, &changes, &health);
         let restoring = RestoreConnection::new(&target, &changes);
-        Ok(Self(Postgres { writers, clients: ClientPool::new(&target, &health)?, changes, restoring }))
+        let (clients, beats) = (ClientPool::new(&target, &health)?, ClientPool::for_beats(&target, &health)?);
+        Ok(Self(Postgres { writers, clients, beats, changes, restoring }))
     }
 }
 

@@ -22,9 +22,13 @@ impl<B: Backend> ProjectPlaceStore for SqlLedger<B> {
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let statement = match place {
             Some(ProjectPlace { path, place }) => {
-                let statement = "INSERT INTO project_place (session_id, path, place)
-                                 SELECT id, ?3, ?4 FROM session WHERE conversation = ?1 AND channel = ?2
-                                 ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, place = excluded.place";
+                // The session's row is locked, so that a deletion is before this or takes the row along.
+                let statement = format!(
+                    "WITH held AS (SELECT id FROM session WHERE conversation = ?1 AND channel = ?2 {})
+                     INSERT INTO project_place (session_id, path, place) SELECT id, ?3, ?4 FROM held WHERE true
+                     ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, place = excluded.place",
+                    B::LOCK_ROW
+                );
                 sql!(statement, conversation, channel, path, place)
             }
             None => {

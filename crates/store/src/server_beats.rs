@@ -16,11 +16,11 @@ impl<B: Backend> ServerBeats for SqlLedger<B> {
              ON CONFLICT (owner) DO UPDATE SET beat = server_beat.beat + 1, fences = excluded.fences",
             B::NOW_MICROS
         );
-        self.0.write(sql!(statement, owner, u32::from(fences))).await.map(drop)
+        self.0.write_if_apart(None, sql!(statement, owner, u32::from(fences))).await.map(drop)
     }
 
     async fn beats(&self) -> LedgerResult<Vec<ServerBeat>> {
-        let rows = self.0.query(sql!("SELECT owner, beat, fences FROM server_beat ORDER BY owner")).await?;
+        let rows = self.0.query_apart(sql!("SELECT owner, beat, fences FROM server_beat ORDER BY owner")).await?;
         let beat =
             |row: &Row| Ok(ServerBeat { owner: row.get(0)?, beat: row.get(1)?, fences: row.get::<i64>(2)? != 0 });
         rows.iter().map(beat).collect()
@@ -32,11 +32,12 @@ impl<B: Backend> ServerBeats for SqlLedger<B> {
         let condition = "DELETE FROM server_beat WHERE owner = ?1 AND beat = ?2 RETURNING owner";
         let statement = format!("UPDATE lease SET expires_at = {0} WHERE owner = ?1 AND expires_at > {0}", B::NOW);
         let condition = sql!(condition, &last.owner, last.beat);
-        let ended = self.0.write_if(Some(condition), vec![sql!(statement, &last.owner)]).await?;
+        let ended = self.0.write_if_apart(Some(condition), sql!(statement, &last.owner)).await?;
         Ok(ended.is_some())
     }
 
     async fn forget_server(&self, owner: &str) -> LedgerResult<()> {
-        self.0.write(sql!("DELETE FROM server_beat WHERE owner = ?1", owner)).await.map(drop)
+        let statement = sql!("DELETE FROM server_beat WHERE owner = ?1", owner);
+        self.0.write_if_apart(None, statement).await.map(drop)
     }
 }

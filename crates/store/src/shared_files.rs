@@ -9,6 +9,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::shared_files::{BlobStore, FolderIndex, FolderVersion, SharedFolder, StoredBlob};
 
 use crate::backend::{Backend, SqlLedger};
+use crate::encode::micros;
 use crate::sessions::{SESSION_ID, identity};
 use crate::sql::{Row, sql};
 
@@ -41,9 +42,14 @@ impl<B: Backend> FolderIndex for SqlLedger<B> {
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let FolderVersion { folder, number, lease } = &after.version;
         let statement = if before.number == 0 {
-            let statement = "INSERT INTO session_folder (session_id, folder, number, lease, items)
-                             SELECT id, ?3, ?4, ?5, ?6 FROM session WHERE conversation = ?1 AND channel = ?2
-                             ON CONFLICT (session_id) DO NOTHING RETURNING number";
+            // The session's row is locked, so that a deletion is before this or takes the list along.
+            let statement = format!(
+                "WITH held AS (SELECT id FROM session WHERE conversation = ?1 AND channel = ?2 {})
+                 INSERT INTO session_folder (session_id, folder, number, lease, items)
+                 SELECT id, ?3, ?4, ?5, ?6 FROM held WHERE true
+                 ON CONFLICT (session_id) DO NOTHING RETURNING number",
+                B::LOCK_ROW
+            );
             sql!(statement, conversation, channel, folder, *number, lease, items)
         } else {
             let statement = format!(
@@ -100,14 +106,23 @@ impl<B: Backend> BlobStore for SqlLedger<B> {
         rows.iter().filter_map(|row| blob(row).transpose()).collect()
     }
 
-    async fn remove(&self, session: &SessionIdentity, pieces: &[ContentHash]) -> LedgerResult<()> {
+    async fn remove(
+        &self,
+        session: &SessionIdentity,
+        pieces: &[ContentHash],
+        older_than: Duration,
+    ) -> LedgerResult<()> {
         if pieces.is_empty() {
             return Ok(());
         }
-        let statement = format!("DELETE FROM file_piece WHERE session_id = {SESSION_ID} AND hash {}", B::any("?3"));
+        let statement = format!(
+            "DELETE FROM file_piece WHERE session_id = {SESSION_ID} AND hash {} AND stored_at <= {} - ?4",
+            B::any("?3"),
+            B::NOW_MICROS
+        );
         let names: Vec<String> = pieces.iter().map(ToString::to_string).collect();
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
-        self.0.write(sql!(statement, conversation, channel, names)).await.map(drop)
+        self.0.write(sql!(statement, conversation, channel, names, micros(older_than))).await.map(drop)
     }
 
     async fn sessions(&self) -> LedgerResult<Vec<SessionIdentity>> {

@@ -218,6 +218,20 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
         statements: Vec<Statement>,
     ) -> impl Future<Output = LedgerResult<Option<Vec<Vec<Row>>>>> + Send;
 
+    /// Reads rows without waiting for other work.
+    fn query_apart(&self, statement: Statement) -> impl Future<Output = LedgerResult<Vec<Row>>> + Send {
+        self.query(statement)
+    }
+
+    /// Carries a statement out as [`Self::write_if`] does, without waiting for other work.
+    fn write_if_apart(
+        &self,
+        condition: Option<Statement>,
+        statement: Statement,
+    ) -> impl Future<Output = LedgerResult<Option<Vec<Vec<Row>>>>> + Send {
+        self.write_if(condition, vec![statement])
+    }
+
     /// Carries statements out in one transaction.
     fn write_all(&self, statements: Vec<Statement>) -> impl Future<Output = LedgerResult<Vec<Vec<Row>>>> + Send {
         async { Ok(self.write_if(None, statements).await?.unwrap_or_default()) }

@@ -154,6 +154,10 @@ impl Store {
             Self::Sqlite { .. } => raw(&self.file()).pragma_update(None, "user_version", version).unwrap(),
             Self::Postgres { direct, .. } => {
                 run(direct, &format!("UPDATE planwright_schema SET version = {version}")).await;
+                // Later ones say which programs they leave room for.
+                if version as usize > LATEST_EARLIER {
+                    run(direct, &format!("UPDATE planwright_compatibility SET oldest = {version}")).await;
+                }
             }
         }
     }

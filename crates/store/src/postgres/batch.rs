@@ -8,8 +8,10 @@ mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
-use futures::join;
+use futures::{join, poll};
 use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
@@ -23,6 +25,7 @@ use super::writer_connection::WriterConnection;
 use crate::apply_command::{apply_command, needs_active_plan};
 pub(super) use restore::restore;
 use session::BatchSession;
+use write::RowWriter;
 
 pub(super) struct Outcomes {
     /// The outcome of each submission. `None` if another transaction holds its session, so that nothing was done.
@@ -53,19 +56,38 @@ pub(super) async fn commit(
     } else {
         let sessions = batch.written();
         if batch.has_memories() {
-            write::write(connection, &batch).await?;
+            RowWriter::new(connection).write(&batch).await?;
             changes.commit_for_others(&connection.client, &sessions).await?;
         } else {
-            // The commit is sent behind the rows and does not wait for their answers: a row that cannot be written fails the
-            // transaction, and a failed transaction is rolled back by its commit.
-            let commit = changes.commit_for_others(&connection.client, &sessions);
-            let (written, committed) = join!(write::write(connection, &batch), commit);
-            written?;
-            committed?;
+            commit_behind(connection, changes, &batch, &sessions).await?;
         }
         changes.notify_here(sessions);
     }
     Ok(Outcomes { of_each, loaded: batch.loaded, wrote })
+}
+
+/// Writes the rows and sends the commit behind them, without waiting for their answers: a row that cannot be written fails the
+/// transaction, and a failed transaction is rolled back by its commit.
+async fn commit_behind(
+    connection: &WriterConnection,
+    changes: &Changes,
+    batch: &Batch<'_>,
+    sessions: &[SessionIdentity],
+) -> Result<(), DatabaseError> {
+    let rows = RowWriter::new(connection);
+    let mut writing = pin!(rows.write(batch));
+    let sent = poll!(writing.as_mut());
+    match sent {
+        Poll::Ready(written) => written?,
+        // A statement that cannot be sent is known at once. The server knows nothing of it, and would commit the others.
+        Poll::Pending if rows.has_failed() => writing.await?,
+        Poll::Pending => {
+            let (written, committed) = join!(writing, changes.commit_for_others(&connection.client, sessions));
+            written?;
+            return committed;
+        }
+    }
+    changes.commit_for_others(&connection.client, sessions).await
 }
 
 /// Everything that the commands need, and their results.

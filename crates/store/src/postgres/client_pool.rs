@@ -24,15 +24,22 @@ use super::target::{PooledReader, ReaderPool, Target};
 use crate::encode;
 use crate::write_health::WriteHealth;
 
-/// How long one attempt may take.
+/// Connections for reads and single writes, and how long one attempt may take.
+const CLIENTS: usize = 8;
 const ATTEMPT: Duration = Duration::from_secs(30);
+/// Heartbeats do not wait for other work. One that is not answered soon is sent again on another connection, before the server has to stop its
+/// work.
+const BEATS: usize = 1;
+const BEAT_ATTEMPT: Duration = Duration::from_secs(1);
 /// How long a transaction is tried again that needs a row which another one holds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const MAX_PAUSE: Duration = Duration::from_millis(200);
-/// Settings of a transaction that writes: it waits for locks only a little, and what it commits is on disk.
+/// Settings of a transaction that writes: it waits for locks only a little, and what it commits is on disk, and on the standby that the
+/// server waits for: a time limit of the server's would end that wait and answer the commit as done.
 pub(super) const WRITE_SETTINGS: &str = "
     SELECT set_config('lock_timeout', '100ms', true) WHERE current_setting('lock_timeout', true) IS NOT NULL;
+    SELECT set_config('statement_timeout', '0', true) WHERE current_setting('statement_timeout', true) IS NOT NULL;
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
 /// A pooled connection may have died unnoticed; what it was asked for can simply be asked for again.
 const MAX_ATTEMPTS: u32 = 3;
@@ -52,6 +59,8 @@ pub(super) struct ClientPool {
     pool: ReaderPool,
     target: Target,
     health: Arc<WriteHealth>,
+    /// How long one attempt may take.
+    attempt: Duration,
 }
 
 /// Makes an attempt until it succeeds or [`Retry`] gives up.
@@ -73,7 +82,15 @@ pub(super) use retry;
 
 impl ClientPool {
     pub(super) fn new(target: &Target, health: &Arc<WriteHealth>) -> LedgerResult<Self> {
-        Ok(Self { pool: target.pool()?, target: target.clone(), health: Arc::clone(health) })
+        Self::of(CLIENTS, ATTEMPT, target, health)
+    }
+
+    pub(super) fn for_beats(target: &Target, health: &Arc<WriteHealth>) -> LedgerResult<Self> {
+        Self::of(BEATS, BEAT_ATTEMPT, target, health)
+    }
+
+    fn of(size: usize, attempt: Duration, target: &Target, health: &Arc<WriteHealth>) -> LedgerResult<Self> {
+        Ok(Self { pool: target.pool(size)?, target: target.clone(), health: Arc::clone(health), attempt })
     }
 
     pub(super) fn health(&self) -> &WriteHealth {
@@ -103,7 +120,7 @@ impl ClientPool {
 
     async fn try_query(&self, statements: &[NumberedStatement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(ATTEMPT, query(&mut client, self.mode(), statements)).await;
+        let outcome = timeout(self.attempt, query(&mut client, self.mode(), statements)).await;
         let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
         give_back(client, &outcome);
         outcome
@@ -130,7 +147,7 @@ impl ClientPool {
         statements: &[NumberedStatement],
     ) -> Result<Option<Vec<Vec<Row>>>, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(ATTEMPT, write(&mut client, self.mode(), condition, statements)).await;
+        let outcome = timeout(self.attempt, write(&mut client, self.mode(), condition, statements)).await;
         let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
         give_back(client, &outcome);
         outcome
@@ -143,7 +160,7 @@ impl ClientPool {
 
     async fn try_snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(ATTEMPT, read_snapshot(&mut client, self.mode(), session, plan)).await;
+        let outcome = timeout(self.attempt, read_snapshot(&mut client, self.mode(), session, plan)).await;
         let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
         give_back(client, &outcome);
         outcome

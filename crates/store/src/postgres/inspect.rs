@@ -25,7 +25,7 @@ const FACTS: &str = "
 pub(crate) async fn inspect(address: &PostgresAddress) -> LedgerResult<Inspection> {
     let target = Target::find(address).await?;
     let client = target.connect().await.map_err(|error| error.to_error())?;
-    let (schema, known) = schema::versions(&client).await.map_err(|error| error.to_error())?;
+    let (found, known) = schema::versions(&client).await.map_err(|error| error.to_error())?;
     let pooler = match (target.is_pooled(), target.can_listen()) {
         (false, _) => Pooler::None,
         (true, true) => Pooler::WithDirectListen,
@@ -38,7 +38,8 @@ pub(crate) async fn inspect(address: &PostgresAddress) -> LedgerResult<Inspectio
         Protection::Socket | Protection::None | Protection::Encrypted { .. } => LinkSafety::OwnMachine,
     };
     let database = facts(&client).await;
-    Ok(Inspection { schema, known, write_ahead: None, link, pooler, database })
+    let (schema, is_too_new) = (found.version, found.is_too_new());
+    Ok(Inspection { schema, known, is_too_new, write_ahead: None, link, pooler, database })
 }
 
 /// A server that does not have these views is one without facts.

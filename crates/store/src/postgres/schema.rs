@@ -39,7 +39,53 @@ const VERSION_INDEX: usize = 6;
 /// The version since which the plans that may wait for a person have a list, and searches a text.
 const WAITING_PLANS: usize = 17;
 
-pub(super) const VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
+/// The version since which a database says which programs it leaves room for.
+const OLDEST_PROGRAMS: u32 = 17;
+
+/// The oldest version whose programs work with the schema that this program makes. A step that they can work beside leaves it as it
+/// is: one that only adds tables, columns with a default and indexes. What nothing uses any more goes a version later, with a
+/// number that leaves those programs out.
+const OLDEST: i32 = 17;
+
+pub(super) const VERSION: &str =
+    "SELECT version, oldest FROM planwright_schema JOIN planwright_compatibility USING (one)
+    WHERE one = 1";
+
+/// The version, also of a schema that says nothing else.
+const EARLIER_VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
+
+/// The schema of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FoundSchema {
+    /// 0 if there is none.
+    pub(super) version: u32,
+    /// The oldest version whose programs work with it.
+    oldest: u32,
+}
+
+impl FoundSchema {
+    const NONE: Self = Self { version: 0, oldest: 0 };
+
+    fn of(row: &Row) -> Result<Self, Error> {
+        let (version, oldest): (i32, i32) = (row.try_get(0)?, row.try_get(1)?);
+        Ok(Self { version: version.unsigned_abs(), oldest: oldest.unsigned_abs() })
+    }
+
+    pub(super) fn is_too_new(self) -> bool {
+        self.version > KNOWN && self.oldest > KNOWN
+    }
+
+    /// Whether this program works with it as it is. Fails if a newer program has upgraded it and left this one no room.
+    fn is_current(self) -> Result<bool, LedgerError> {
+        if self.is_too_new() {
+            return Err(LedgerError::TooNew { found: self.version, known: KNOWN });
+        }
+        Ok(self.version >= KNOWN)
+    }
+}
+
+/// The version that this program makes.
+const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 /// No other process writes to a session while its tables change. A database without table locks does without.
 const LOCK_OUT_WRITERS: &str = "SAVEPOINT locking; LOCK TABLE session IN EXCLUSIVE MODE; RELEASE SAVEPOINT locking";
@@ -50,12 +96,8 @@ const VERSION_TABLE: &str = "
     INSERT INTO planwright_schema (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
 
 pub(super) async fn migrate(client: &Client) -> Result<(), DatabaseError> {
-    let found = match version(client, "").await {
-        Err(error) if is_undefined_table(&error) => 0,
-        found => found?,
-    };
     // A current database is only read, so that a user without the right to make tables can work with it.
-    if is_current(found)? {
+    if found(client, "").await?.is_current()? {
         return Ok(());
     }
     if let Err(error) = client.batch_execute(VERSION_TABLE).await {
@@ -74,14 +116,14 @@ pub(super) async fn migrate(client: &Client) -> Result<(), DatabaseError> {
 
 async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
     // Another process may have done it while this one waited for the row.
-    let found = version(client, "FOR UPDATE").await?;
-    if is_current(found)? {
+    let found = found(client, "FOR UPDATE").await?;
+    if found.is_current()? {
         return Ok(());
     }
-    if found > 0 && client.batch_execute(LOCK_OUT_WRITERS).await.is_err() {
+    if found.version > 0 && client.batch_execute(LOCK_OUT_WRITERS).await.is_err() {
         client.batch_execute("ROLLBACK TO SAVEPOINT locking").await?;
     }
-    for (version, migration) in (1..).zip(MIGRATIONS).skip(found.unsigned_abs() as usize) {
+    for (version, migration) in (1..).zip(MIGRATIONS).skip(found.version as usize) {
         client.batch_execute(migration).await?;
         if version == RUNS_APART {
             move_runs_out(client).await?;
@@ -97,33 +139,34 @@ async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
             fill_from_states(client).await?;
         }
     }
-    let known = MIGRATIONS.len() as i32;
+    let set_oldest = "INSERT INTO planwright_compatibility (one, oldest) VALUES (1, $1)
+                      ON CONFLICT (one) DO UPDATE SET oldest = excluded.oldest";
+    statement::execute(client, set_oldest, &[&OLDEST]).await?;
+    let known = KNOWN as i32;
     statement::execute(client, "UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;
     Ok(())
 }
 
-async fn version(client: &Client, lock: &str) -> Result<i32, Error> {
-    let rows = statement::query(client, &format!("{VERSION} {lock}"), &[]).await?;
-    rows.first().map_or(Ok(0), |row| row.try_get(0))
+async fn found(client: &Client, lock: &str) -> Result<FoundSchema, Error> {
+    let earlier = match statement::query(client, &format!("{EARLIER_VERSION} {lock}"), &[]).await {
+        Err(error) if is_undefined_table(&error) => return Ok(FoundSchema::NONE),
+        rows => rows?,
+    };
+    let version = earlier.first().map_or(Ok(0), |row| row.try_get::<_, i32>(0))?.unsigned_abs();
+    if version < OLDEST_PROGRAMS {
+        return Ok(FoundSchema { version, oldest: version });
+    }
+    let rows = statement::query(client, VERSION, &[]).await?;
+    rows.first().map_or(Ok(FoundSchema::NONE), FoundSchema::of)
 }
 
-fn is_current(found: i32) -> Result<bool, LedgerError> {
-    let (found, known) = (found.unsigned_abs(), MIGRATIONS.len() as u32);
-    if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found == known) }
-}
-
-/// Fails if a newer program has upgraded the database. `rows` is the answer to [`VERSION`].
+/// Fails if a newer program has upgraded the database and left this one no room. `rows` is the answer to [`VERSION`].
 pub(super) fn check_version(rows: &[Row]) -> Result<(), DatabaseError> {
-    let found: i32 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
-    is_current(found)?;
+    rows.first().map_or(Ok(FoundSchema::NONE), FoundSchema::of)?.is_current()?;
     Ok(())
 }
 
-/// The version of the database, 0 if it has none, and the one that this program works with.
-pub(super) async fn versions(client: &Client) -> Result<(u32, u32), DatabaseError> {
-    let found = match version(client, "").await {
-        Err(error) if is_undefined_table(&error) => 0,
-        found => found?,
-    };
-    Ok((found.unsigned_abs(), MIGRATIONS.len() as u32))
+/// The schema of the database, and the version that this program makes.
+pub(super) async fn versions(client: &Client) -> Result<(FoundSchema, u32), DatabaseError> {
+    Ok((found(client, "").await?, KNOWN))
 }

@@ -48,6 +48,20 @@ impl Sql for Postgres {
         let condition = condition.map(NumberedStatement::from);
         self.clients.write_if(condition.as_ref(), &numbered(statements)).await?.map(found).transpose()
     }
+
+    async fn query_apart(&self, statement: Statement) -> LedgerResult<Vec<Row>> {
+        let rows = found(self.beats.query_all(&[statement.into()]).await?)?;
+        Ok(rows.into_iter().next().unwrap_or_default())
+    }
+
+    async fn write_if_apart(
+        &self,
+        condition: Option<Statement>,
+        statement: Statement,
+    ) -> LedgerResult<Option<Vec<Vec<Row>>>> {
+        let condition = condition.map(NumberedStatement::from);
+        self.beats.write_if(condition.as_ref(), &[statement.into()]).await?.map(found).transpose()
+    }
 }
 
 fn numbered(statements: Vec<Statement>) -> Vec<NumberedStatement> {

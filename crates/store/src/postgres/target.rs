@@ -20,7 +20,6 @@ use super::errors::{DatabaseError, describe};
 use super::statement::StatementMode;
 use crate::location::PostgresAddress;
 
-const READERS: usize = 8;
 const WAIT_FOR_READER: Duration = Duration::from_secs(10);
 
 pub(super) type ReaderPool = Pool<ReaderManager>;
@@ -94,9 +93,10 @@ impl Target {
         Ok((connected.client, connected.connection))
     }
 
-    pub(super) fn pool(&self) -> LedgerResult<ReaderPool> {
+    /// A pool of at most so many connections, each made when it is needed.
+    pub(super) fn pool(&self, size: usize) -> LedgerResult<ReaderPool> {
         Pool::builder(ReaderManager(Arc::clone(&self.connecting)))
-            .max_size(READERS)
+            .max_size(size)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(WAIT_FOR_READER))
             .build()

@@ -14,10 +14,13 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The settings of a writer, each with a condition on the value it has. A transaction waits only a little for a row that
 /// another one holds: busy sessions are left out of a batch, and the rare rest is tried again apart from the others. A writer
-/// that hangs or dies must not hold others up for ever, and a commit is on disk when it is answered. Every statement finds its rows by key, so it is planned for an
-/// index, however small the tables are. A database that lacks one of these settings does without it.
-const SETTINGS: [(&str, &str, &str); 7] = [
+/// that hangs or dies must not hold others up for ever, and a commit is on disk when it is answered. A time limit of the server's would
+/// answer a commit as done that still waits for its standby; how long one may take is decided here. Every statement finds its
+/// rows by key, so it is planned for an index, however small the tables are. A database that lacks one of these settings does
+/// without it.
+const SETTINGS: [(&str, &str, &str); 8] = [
     ("lock_timeout", "100ms", "true"),
+    ("statement_timeout", "0", "true"),
     ("idle_in_transaction_session_timeout", "60s", "current_setting('idle_in_transaction_session_timeout') = '0'"),
     ("synchronous_commit", "on", "current_setting('synchronous_commit') = 'off'"),
     ("plan_cache_mode", "force_generic_plan", "true"),

@@ -21,10 +21,11 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
     let connection = open(path).map_err(|error| translate(path, &error))?;
     check_owner(&connection, path)?;
     let read = || -> rusqlite::Result<Inspection> {
-        let schema = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let (schema, known) = (connection.pragma_query_value(None, "user_version", |row| row.get(0))?, known_schema());
         Ok(Inspection {
             schema,
-            known: known_schema(),
+            known,
+            is_too_new: schema > known,
             write_ahead: write_ahead(path),
             link: LinkSafety::OwnMachine,
             pooler: Pooler::None,

@@ -57,11 +57,13 @@ async fn serve(stream: TcpStream, objects: &Objects) -> std::io::Result<()> {
             ("403 Forbidden", Vec::new())
         };
         let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-length: {}\r\netag: \"1\"\r\nlast-modified: Sun, 01 Mar 2026 12:00:00 GMT\r\n\r\n",
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\netag: \"1\"\r\nlast-modified: Sun, 01 Mar 2099 12:00:00 GMT\r\n\r\n",
             answer.len()
         );
         stream.write_all(head.as_bytes()).await?;
-        stream.write_all(&answer).await?;
+        if method != "HEAD" {
+            stream.write_all(&answer).await?;
+        }
         stream.flush().await?;
     }
 }
@@ -83,7 +85,7 @@ fn answer(
             objects.insert(key, body);
             ("200 OK", Vec::new())
         }
-        "GET" => match objects.get(&key) {
+        "GET" | "HEAD" => match objects.get(&key) {
             Some(content) => ("200 OK", content.clone()),
             None => ("404 Not Found", b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
         },

@@ -40,6 +40,34 @@ async fn a_server_that_is_not_there_is_unavailable() {
     unavailable(PostgresLedger::open(&missing).await, "does not exist");
 }
 
+/// During a rolling upgrade a newer program has added what this one does not know.
+#[tokio::test]
+async fn a_newer_schema_that_leaves_room_for_this_program_is_worked_with() {
+    let (store, url) = fresh().await;
+    let before = engine(&url).await;
+    let here = session("cli:k3yk3y8x");
+    planning(&before, &here, PlanStyle::Document).await;
+    let later =
+        "ALTER TABLE session ADD COLUMN mood text; ALTER TABLE journal ADD COLUMN mood text NOT NULL DEFAULT 'calm';
+        CREATE TABLE mood (session_id bigint PRIMARY KEY); UPDATE planwright_schema SET version = version + 1";
+    client(&url).await.batch_execute(later).await.unwrap();
+    // One that runs goes on, and one that starts does.
+    draft(&before, &here, set("# Written beside")).await;
+    let started = engine(&url).await;
+    draft(&started, &here, set("# Written behind")).await;
+    started.ledger().check().await.unwrap();
+    let lease = started.ledger().acquire_lease(&here, "one", Duration::from_secs(60)).await.unwrap().unwrap();
+    assert!(before.ledger().renew_lease(&lease, Duration::from_secs(60)).await.unwrap());
+    assert_whole(&started).await;
+    // The next version needs something that this program does not write.
+    let newest = "UPDATE planwright_schema SET version = version + 1;
+        UPDATE planwright_compatibility SET oldest = (SELECT version FROM planwright_schema)";
+    client(&url).await.batch_execute(newest).await.unwrap();
+    assert!(matches!(store.open().await, Err(LedgerError::TooNew { .. })));
+    let refused = before.submit(&here, &agent(), set("# Too late")).await;
+    assert!(matches!(refused, Err(LedgerError::TooNew { .. })), "{refused:?}");
+}
+
 #[tokio::test]
 async fn the_password_is_never_shown() {
     let urls = [

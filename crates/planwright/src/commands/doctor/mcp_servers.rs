@@ -2,7 +2,7 @@
 
 use planwright_core::upstream::{ServerReach, ToolDifference};
 use planwright_engine::upstream::UpstreamServers as _;
-use planwright_store::{Inspection, Location};
+use planwright_store::Location;
 use planwright_upstream::{UpstreamClient, UpstreamServerOptions};
 
 use super::Check;
@@ -81,8 +81,7 @@ async fn accepted(
         return Ok(None);
     }
     let read = async {
-        let Inspection { schema, known, .. } = planwright_store::inspect(&settings.location).await?;
-        if schema != known {
+        if !planwright_store::inspect(&settings.location).await?.is_current() {
             return Ok(None);
         }
         let ledger = planwright_store::open(&settings.location).await?;

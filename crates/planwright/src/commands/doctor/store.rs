@@ -77,7 +77,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
         };
         return Ok(vec![Check::notice(NAME, message)]);
     }
-    if schema > known {
+    if inspection.is_too_new {
         return Err(LedgerError::TooNew { found: schema, known });
     }
     let store = planwright_store::open_store(location).await?;
@@ -224,8 +224,7 @@ pub(super) async fn guarded_settings(settings: &Settings) -> Option<(GuardedSett
     if let Location::Sqlite(path) = &settings.location {
         std::fs::metadata(path).ok().filter(|file| file.len() > 0)?;
     }
-    let Inspection { schema, known, .. } = planwright_store::inspect(&settings.location).await.ok()?;
-    if schema != known {
+    if !planwright_store::inspect(&settings.location).await.ok()?.is_current() {
         return None;
     }
     let ledger = planwright_store::open(&settings.location).await.ok()?;

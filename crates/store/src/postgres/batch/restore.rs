@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use planwright_engine::ledger::{JournalSource, RunsRow};
 
 use super::session::BatchSession;
-use super::{Batch, NewEntry, write};
+use super::write::{self, RowWriter};
+use super::{Batch, NewEntry};
 use crate::plan_rows::PlanRowChanges;
 use crate::postgres::changes::Changes;
 use crate::postgres::errors::DatabaseError;
@@ -36,7 +37,7 @@ pub(in crate::postgres) async fn restore(
     };
     let session_id = row.try_get(0)?;
     write_entries(connection, session_id, restored, journal).await?;
-    write::write(connection, &batch(session_id, restored)).await?;
+    RowWriter::new(connection).write(&batch(session_id, restored)).await?;
     changes.commit(&connection.client, vec![session.clone()]).await?;
     Ok(true)
 }

@@ -1,9 +1,12 @@
 //! Writes the outcome of a batch: one statement for each table, however many commands there were.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures::join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
 use planwright_engine::ledger::{LedgerResult, is_working, text_for_row};
+use tokio_postgres::Error;
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
@@ -12,61 +15,92 @@ use crate::memory_rows::{MemoryRowChange, RowChange, item_to_text};
 use crate::plan_rows::{ExecutionRow, PlanRows};
 use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
-use crate::postgres::statement::Parameter;
+use crate::postgres::statement::{FixedStatement, Parameter};
 use crate::postgres::writer_connection::WriterConnection;
 
-pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> Result<(), DatabaseError> {
-    let entries = EntryColumns::of(&batch.entries);
-    let sessions = SessionColumns::of(batch)?;
-    let mut plans = Plans::default();
-    for session in batch.sessions.values() {
-        plans.add(session)?;
+/// Sends the rows of a batch over one connection.
+pub(super) struct RowWriter<'a> {
+    connection: &'a WriterConnection,
+    has_failed: AtomicBool,
+}
+
+impl<'a> RowWriter<'a> {
+    pub(super) fn new(connection: &'a WriterConnection) -> Self {
+        Self { connection, has_failed: AtomicBool::new(false) }
     }
-    let Plans { made, changed, executions, runs_anew, runs } = &plans;
-    let unbegun: Vec<_> = batch
-        .sessions
-        .values()
-        .filter(|session| session.fresh && session.snapshot.session.is_none())
-        .filter_map(|session| session.id)
-        .collect();
-    let leases = LeaseColumns::of(batch);
-    let waiting = WaitingColumns::of(batch);
-    let texts = TextColumns::of(batch);
-    let auto = AutoColumns::of(batch);
-    // All of them are sent before the first is answered.
-    let own_rows = async {
-        join!(
-            connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
-            connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
-            connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
-            connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
-            connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
-            connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
-            connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
-            connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
-            connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
-        )
-    };
-    let listed_rows = async {
-        join!(
-            connection.execute(waiting.plan.len(), &connection.set_waiting, [&waiting.plan, &waiting.since]),
-            connection.execute(waiting.gone.len(), &connection.delete_waiting, [&waiting.gone]),
-            connection.execute(texts.session_id.len(), &connection.set_texts, [&texts.session_id, &texts.text]),
-            connection.execute(auto.session_id.len(), &connection.set_auto, auto.parameters()),
-            connection.execute(auto.none.len(), &connection.delete_auto, [&auto.none]),
-        )
-    };
-    let (written, listed) = join!(own_rows, listed_rows);
-    // The statements that change rows fail by themselves if one of the rows is gone.
-    in_order(written.into())?;
-    in_order(listed.into())?;
-    for session in batch.sessions.values() {
-        let Some(session_id) = session.id else { continue };
-        for row in &session.memories {
-            write_memory(connection, session_id, row).await?;
+
+    /// Whether a statement has failed already. Others may still be under way.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    async fn execute<const N: usize>(
+        &self,
+        count: usize,
+        statement: &FixedStatement,
+        parameters: [&dyn Parameter; N],
+    ) -> Result<u64, Error> {
+        let written = self.connection.execute(count, statement, parameters).await;
+        if written.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
         }
+        written
     }
-    Ok(())
+
+    /// Returns once all rows are written.
+    pub(super) async fn write(&self, batch: &Batch<'_>) -> Result<(), DatabaseError> {
+        let entries = EntryColumns::of(&batch.entries);
+        let sessions = SessionColumns::of(batch)?;
+        let mut plans = Plans::default();
+        for session in batch.sessions.values() {
+            plans.add(session)?;
+        }
+        let Plans { made, changed, executions, runs_anew, runs } = &plans;
+        let unbegun: Vec<_> = batch
+            .sessions
+            .values()
+            .filter(|session| session.fresh && session.snapshot.session.is_none())
+            .filter_map(|session| session.id)
+            .collect();
+        let leases = LeaseColumns::of(batch);
+        let waiting = WaitingColumns::of(batch);
+        let texts = TextColumns::of(batch);
+        let auto = AutoColumns::of(batch);
+        // All of them are sent before the first is answered.
+        let own_rows = async {
+            join!(
+                self.execute(entries.seq.len(), &self.connection.insert_entries, entries.parameters()),
+                self.execute(made.id.len(), &self.connection.insert_plans, made.for_insert()),
+                self.execute(changed.id.len(), &self.connection.update_plans, changed.for_update()),
+                self.execute(executions.plan.len(), &self.connection.set_executions, executions.parameters()),
+                self.execute(runs_anew.len(), &self.connection.delete_runs, [runs_anew]),
+                self.execute(runs.plan.len(), &self.connection.set_runs, runs.parameters()),
+                self.execute(sessions.id.len(), &self.connection.update_sessions, sessions.parameters()),
+                self.execute(unbegun.len(), &self.connection.delete_sessions, [&unbegun]),
+                self.execute(leases.session_id.len(), &self.connection.set_leases, leases.parameters()),
+            )
+        };
+        let listed_rows = async {
+            join!(
+                self.execute(waiting.plan.len(), &self.connection.set_waiting, [&waiting.plan, &waiting.since]),
+                self.execute(waiting.gone.len(), &self.connection.delete_waiting, [&waiting.gone]),
+                self.execute(texts.session_id.len(), &self.connection.set_texts, [&texts.session_id, &texts.text]),
+                self.execute(auto.session_id.len(), &self.connection.set_auto, auto.parameters()),
+                self.execute(auto.none.len(), &self.connection.delete_auto, [&auto.none]),
+            )
+        };
+        let (written, listed) = join!(own_rows, listed_rows);
+        // The statements that change rows fail by themselves if one of the rows is gone.
+        in_order(written.into())?;
+        in_order(listed.into())?;
+        for session in batch.sessions.values() {
+            let Some(session_id) = session.id else { continue };
+            for row in &session.memories {
+                write_memory(self.connection, session_id, row).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Fails with the first error of statements that were sent one after another. What follows one that failed fails because of it.

@@ -60,3 +60,11 @@ CREATE TABLE IF NOT EXISTS server_beat (
     fences bigint NOT NULL,
     CONSTRAINT server_beat_pkey PRIMARY KEY (owner)
 );
+
+-- The oldest version of the schema whose programs work with this one: during a rolling upgrade both are there. It is a table of its
+-- own because others that start now wait for a row of the table with the version.
+CREATE TABLE IF NOT EXISTS planwright_compatibility (
+    one    int NOT NULL,
+    oldest int NOT NULL,
+    CONSTRAINT planwright_compatibility_pkey PRIMARY KEY (one)
+);

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workspace::ContentHash;
+use planwright_core::workspace::{ContentHash, Workspace};
 use planwright_engine::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult};
 use planwright_engine::shared_files::{SharedItem, pieces_of, read_piece};
 
@@ -76,7 +76,7 @@ impl FileSharing {
             .filter(|blob| blob.age > UNUSED_TIME && !named.contains(&blob.hash))
             .map(|blob| blob.hash)
             .collect();
-        self.blobs.remove(session, &unused).await?;
+        self.blobs.remove(session, &unused, UNUSED_TIME).await?;
         Ok(unused.len() as u64)
     }
 }
@@ -97,7 +97,12 @@ impl FileTools {
         let mut removed = 0;
         for session in names.await?.iter().filter_map(|name| SessionIdentity::from_folder_name(name)) {
             let folder = self.shared.folder(&session);
-            if is_shared_copy(&folder)? && ledger.session(&session).await?.is_none() {
+            if !is_shared_copy(&folder)? {
+                continue;
+            }
+            // A session that is begun again under this name writes its first file behind this.
+            let _write_lock = self.shared.write_locks(&session, &Workspace::Own).await;
+            if ledger.session(&session).await?.is_none() {
                 self.shared.blocking("Removing a session's files", move || folder.remove()).await?;
                 removed += 1;
             }

@@ -186,6 +186,7 @@ const POSTGRES: &[Listed] = &[
         ALL,
         Free("the version of the schema; a program of another one refuses to work"),
     ),
+    ("planwright_compatibility", "one oldest", ALL, Free("which programs a newer schema leaves room for")),
 ];
 
 fn is_sqlite(store: &Store) -> bool {
