@@ -152,7 +152,8 @@ pub(super) fn translate(error: &Error) -> LedgerError {
         "53100" => LedgerError::Unavailable(format!("the database's disk is full; nothing was stored ({message})")),
         "53300" => LedgerError::Unavailable(format!("the database has no connection left for us ({message})")),
         "25006" => LedgerError::Unavailable(format!("the database is read-only; nothing was stored ({message})")),
-        "55P03" | "57014" => LedgerError::Unavailable(format!(
+        "57014" => LedgerError::Unavailable(format!("the database did not answer in time ({message})")),
+        "55P03" => LedgerError::Unavailable(format!(
             "another program holds the session for too long; nothing was stored ({message})"
         )),
         "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({message})")),

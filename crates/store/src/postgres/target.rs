@@ -16,7 +16,7 @@ use tokio_postgres::Client;
 use super::address::environment::Environment;
 use super::address::settings::ConnectionSettings;
 use super::connect::{Connected, Connecting, Protection, RawConnection, unusable};
-use super::errors::{DatabaseError, describe};
+use super::errors::{DatabaseError, RetryPolicy, describe};
 use super::statement::StatementMode;
 use crate::location::PostgresAddress;
 
@@ -95,7 +95,8 @@ impl Target {
 
     /// A pool of at most so many connections, each made when it is needed.
     pub(super) fn pool(&self, size: usize) -> LedgerResult<ReaderPool> {
-        Pool::builder(ReaderManager(Arc::clone(&self.connecting)))
+        let manager = ReaderManager { connecting: Arc::clone(&self.connecting), pooled: self.pooled };
+        Pool::builder(manager)
             .max_size(size)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(WAIT_FOR_READER))
@@ -109,12 +110,20 @@ impl Target {
     }
 }
 
+/// The server ends a read that is given up here, unless its owner chose a time. Behind a pooler the setting would stay with a server
+/// connection that others use.
+const END_LONG_READS: &str =
+    "SELECT set_config('statement_timeout', '30s', false) WHERE current_setting('statement_timeout', true) = '0'";
+
 /// Makes the connections of the pool. An attempt to connect ends by itself, so nothing limits it here.
-pub(super) struct ReaderManager(Arc<Connecting>);
+pub(super) struct ReaderManager {
+    connecting: Arc<Connecting>,
+    pooled: bool,
+}
 
 impl fmt::Debug for ReaderManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReaderManager").field(&self.0.settings().name()).finish()
+        f.debug_tuple("ReaderManager").field(&self.connecting.settings().name()).finish()
     }
 }
 
@@ -123,8 +132,18 @@ impl Manager for ReaderManager {
     type Error = DatabaseError;
 
     async fn create(&self) -> Result<ClientWrapper, DatabaseError> {
-        let Connected { client, connection, .. } = Box::pin(self.0.connect()).await?;
-        Ok(ClientWrapper::new(client, carry(connection)))
+        let Connected { client, connection, .. } = Box::pin(self.connecting.connect()).await?;
+        let client = ClientWrapper::new(client, carry(connection));
+        if !self.pooled
+            && let Err(error) = client.batch_execute(END_LONG_READS).await
+        {
+            let error = DatabaseError::from(error);
+            if error.retry_policy() == RetryPolicy::Reconnect {
+                return Err(error);
+            }
+            tracing::debug!(error = %error.to_error(), "the database does not take a time limit");
+        }
+        Ok(client)
     }
 
     async fn recycle(&self, client: &mut ClientWrapper, _: &Metrics) -> RecycleResult<DatabaseError> {

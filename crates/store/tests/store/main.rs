@@ -4,6 +4,7 @@
 //! - `object_blobs`: pieces of files in a folder and in an S3-compatible storage
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
+//! - `postgres_limits`: time limits of the server, and a standby that does not answer
 //! - `postgres_tls`: encrypted connections, and several servers
 //! - `postgres_outbox`: rows of the outbox that another transaction holds
 //! - `commands`, `turns`, `verification`: what the tests submit, and the check that a store is whole
@@ -15,6 +16,7 @@ mod contract;
 mod object_blobs;
 mod pgbouncer;
 mod postgres_faults;
+mod postgres_limits;
 mod postgres_outbox;
 mod postgres_tls;
 mod proxy;

@@ -9,7 +9,7 @@ use crate::config::FilePlace;
 
 const NAME: &str = "database";
 /// The connections that one server of Planwright holds at most.
-const OWN_CONNECTIONS: u64 = 13;
+const OWN_CONNECTIONS: u64 = 14;
 /// A transaction of Planwright takes seconds at most; one that stays open keeps the database from cleaning up.
 const LONG_TRANSACTION: Duration = Duration::from_secs(600);
 
@@ -37,8 +37,10 @@ fn connections(facts: &DatabaseFacts) -> Check {
     let DatabaseFacts { max_connections, connections, .. } = *facts;
     let message = format!("{connections} of {max_connections} connections of the database server are used");
     if connections + OWN_CONNECTIONS > max_connections {
-        return Check::notice(NAME, message)
-            .hint("a server of Planwright holds up to 13: raise `max_connections`, or put a pooler in front");
+        let hint = format!(
+            "a server of Planwright holds up to {OWN_CONNECTIONS}: raise `max_connections`, or put a pooler in front"
+        );
+        return Check::notice(NAME, message).hint(hint);
     }
     Check::fine(NAME, message)
 }
