@@ -104,6 +104,21 @@ impl PostgresServer {
         self.run("pg_ctl", &["-D", &self.path("data"), "-m", "immediate", "-s", "stop"]).unwrap();
     }
 
+    /// It answers nothing any more and keeps its connections, as a machine that froze. Until it is dropped.
+    pub fn freeze(&self) {
+        self.signal("STOP");
+    }
+
+    /// Sends a signal to all of its processes.
+    fn signal(&self, signal: &str) {
+        let pids = std::fs::read_to_string(Path::new(&self.path("data")).join("postmaster.pid")).unwrap_or_default();
+        let Some(first) = pids.lines().next() else { return };
+        let children = std::fs::read_to_string(format!("/proc/{first}/task/{first}/children")).unwrap_or_default();
+        let all = std::iter::once(first).chain(children.split_whitespace());
+        let sent = Command::new("kill").arg(format!("-{signal}")).args(all).stderr(Stdio::null()).status();
+        sent.expect("kill is installed");
+    }
+
     /// Makes a standby the one that takes writes.
     pub fn promote(&self) {
         self.run("pg_ctl", &["-D", &self.path("data"), "-w", "-t", "60", "-s", "promote"]).unwrap();
@@ -185,6 +200,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
+        self.signal("CONT");
         let data = self.path("data");
         let _ = self.run("pg_ctl", &["-D", &data, "-m", "immediate", "-s", "stop"]);
     }

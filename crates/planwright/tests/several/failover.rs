@@ -21,10 +21,20 @@ fn key(n: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_primary_that_dies_under_load_loses_nothing_that_was_acknowledged() {
+    fail_over(PostgresServer::kill).await;
+}
+
+/// It keeps its connections, so nothing fails on them. The servers give them up once they find the new primary.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_primary_that_freezes_under_load_loses_nothing_that_was_acknowledged() {
+    fail_over(PostgresServer::freeze).await;
+}
+
+async fn fail_over(lose: impl FnOnce(&PostgresServer)) {
     let primary = PostgresServer::start(ServerTls::Off).await;
     let standby = primary.standby().await;
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", primary.port, standby.port);
-    let url = format!("postgres://postgres@{hosts}/plans?target_session_attrs=read-write");
+    let url = format!("postgres://postgres@{hosts}/plans?target_session_attrs=read-write&connect_timeout=2");
     let store = Store::Postgres { url, direct: standby.socket_url("plans") };
     let provider = Provider::start().await;
     let servers: Vec<_> = (0..2).map(|_| Program::asking(&store, &provider, &[])).collect();
@@ -48,7 +58,7 @@ async fn a_primary_that_dies_under_load_loses_nothing_that_was_acknowledged() {
     }
     drop(reached);
     is_reached.recv().await.unwrap();
-    primary.kill();
+    lose(&primary);
     standby.promote();
     tokio::time::timeout(TIMEOUT, async { while talking.join_next().await.transpose().unwrap().is_some() {} })
         .await

@@ -112,6 +112,19 @@ impl ClientPool {
         })
     }
 
+    /// Gives work up that takes too long, or whose server takes the writes no more.
+    async fn within_attempt<T>(
+        &self,
+        work: impl Future<Output = Result<T, DatabaseError>>,
+    ) -> Result<T, DatabaseError> {
+        let opened = std::time::Instant::now();
+        tokio::select! {
+            biased;
+            outcome = timeout(self.attempt, work) => outcome.unwrap_or(Err(DatabaseError::TimedOut)),
+            () = self.target.moved_since(opened) => Err(DatabaseError::Moved),
+        }
+    }
+
     /// Reads with all statements what was there at one moment.
     pub(super) async fn query_all(&self, statements: &[NumberedStatement]) -> LedgerResult<Vec<Vec<Row>>> {
         let mut retry = Retry::new();
@@ -120,8 +133,7 @@ impl ClientPool {
 
     async fn try_query(&self, statements: &[NumberedStatement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(self.attempt, query(&mut client, self.mode(), statements)).await;
-        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        let outcome = self.within_attempt(query(&mut client, self.mode(), statements)).await;
         give_back(client, &outcome);
         outcome
     }
@@ -147,8 +159,7 @@ impl ClientPool {
         statements: &[NumberedStatement],
     ) -> Result<Option<Vec<Vec<Row>>>, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(self.attempt, write(&mut client, self.mode(), condition, statements)).await;
-        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        let outcome = self.within_attempt(write(&mut client, self.mode(), condition, statements)).await;
         give_back(client, &outcome);
         outcome
     }
@@ -160,8 +171,7 @@ impl ClientPool {
 
     async fn try_snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(self.attempt, read_snapshot(&mut client, self.mode(), session, plan)).await;
-        let outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        let outcome = self.within_attempt(read_snapshot(&mut client, self.mode(), session, plan)).await;
         give_back(client, &outcome);
         outcome
     }
@@ -298,7 +308,15 @@ impl Retry {
     /// Waits until the next attempt may be made, or gives the error back if there is none.
     pub(super) async fn before_next(&mut self, error: DatabaseError) -> Result<(), DatabaseError> {
         self.attempts += 1;
-        let stale = matches!(error, DatabaseError::Database(_)) && error.retry_policy() == RetryPolicy::Reconnect;
+        let stale = match error {
+            DatabaseError::Moved => true,
+            DatabaseError::Database(_) => error.retry_policy() == RetryPolicy::Reconnect,
+            DatabaseError::TimedOut
+            | DatabaseError::Unreachable(_)
+            | DatabaseError::Overtaken
+            | DatabaseError::SessionBusy
+            | DatabaseError::Ledger(_) => false,
+        };
         if stale && self.attempts < MAX_ATTEMPTS {
             self.answer_lost = true;
             return Ok(());
@@ -313,7 +331,7 @@ impl Retry {
 
 /// A connection on which something may still be under way does not go back into the pool.
 pub(super) fn give_back<T>(client: PooledReader, outcome: &Result<T, DatabaseError>) {
-    if let Err(DatabaseError::TimedOut) = outcome {
+    if let Err(DatabaseError::TimedOut | DatabaseError::Moved) = outcome {
         drop(Object::take(client));
     }
 }

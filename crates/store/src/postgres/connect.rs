@@ -2,14 +2,17 @@
 //! address asks for, as libpq does it.
 //!
 //! - `attempt`: one try at one address
+//! - `current_server`: which server takes the writes
 //! - `password`: the password for a server
 //! - `server_order`: which server is tried first
 
 mod attempt;
+mod current_server;
 mod password;
 mod server_order;
 
 use std::net::IpAddr;
+use std::time::Instant;
 
 use planwright_engine::ledger::LedgerError;
 use tokio::net::lookup_host;
@@ -22,6 +25,7 @@ use super::address::tls_settings::SslMode;
 use super::errors::DatabaseError;
 use super::tls::TlsLayer;
 use attempt::{ConnectAttempt, ConnectError, Encryption};
+use current_server::CurrentServer;
 use password::Passwords;
 use server_order::ServerOrder;
 
@@ -51,12 +55,13 @@ pub(super) struct Connecting {
     settings: ConnectionSettings,
     order: ServerOrder,
     passwords: Passwords,
+    current: CurrentServer,
 }
 
 impl Connecting {
     pub(super) fn new(settings: ConnectionSettings, password_command: Option<String>) -> Self {
         let order = ServerOrder::new(settings.hosts.len(), settings.is_balanced);
-        Self { settings, order, passwords: Passwords::new(password_command) }
+        Self { settings, order, passwords: Passwords::new(password_command), current: CurrentServer::default() }
     }
 
     pub(super) fn settings(&self) -> &ConnectionSettings {
@@ -76,6 +81,14 @@ impl Connecting {
                 match self.connect_to(index, kind).await {
                     Ok(connected) => {
                         self.order.note_success(index);
+                        match kind {
+                            // One of them takes writes, and no other.
+                            SessionKind::ReadWrite | SessionKind::Primary => self.current.note(index),
+                            SessionKind::Any
+                            | SessionKind::ReadOnly
+                            | SessionKind::Standby
+                            | SessionKind::PreferStandby => {}
+                        }
                         return Ok(connected);
                     }
                     Err(failure) => {
@@ -93,6 +106,16 @@ impl Connecting {
             }
         }
         Err(self.failure(&failures))
+    }
+
+    /// Whether connections find another server than those that were made at `opened`.
+    pub(super) fn has_moved_since(&self, opened: Instant) -> bool {
+        self.current.has_moved_since(opened)
+    }
+
+    /// Resolves once connections find another server than those that were made at `opened`.
+    pub(super) async fn moved_since(&self, opened: Instant) {
+        self.current.moved_since(opened).await;
     }
 
     /// With several servers each failure names its own.

@@ -17,6 +17,8 @@ pub(super) enum DatabaseError {
     Database(Error),
     /// The answer did not come in time; it may have been done all the same.
     TimedOut,
+    /// Another server takes the writes now. What this one was asked for may have been done all the same.
+    Moved,
     /// No connection could be made; the message says why.
     Unreachable(String),
     /// A session was deleted while others were about to write to it.
@@ -58,7 +60,7 @@ impl DatabaseError {
     pub(super) fn retry_policy(&self) -> RetryPolicy {
         match self {
             Self::Database(error) => retry_policy(error),
-            Self::TimedOut | Self::Unreachable(_) => RetryPolicy::Reconnect,
+            Self::TimedOut | Self::Moved | Self::Unreachable(_) => RetryPolicy::Reconnect,
             Self::Overtaken => RetryPolicy::Again,
             Self::SessionBusy => RetryPolicy::Busy,
             Self::Ledger(LedgerError::TooNew { .. }) => RetryPolicy::Wait,
@@ -71,7 +73,12 @@ impl DatabaseError {
     pub(super) fn to_error_in(&self, session: &SessionIdentity) -> LedgerError {
         let constraint = match self {
             Self::Database(error) => error.as_db_error().and_then(|error| error.constraint()),
-            Self::TimedOut | Self::Unreachable(_) | Self::Overtaken | Self::SessionBusy | Self::Ledger(_) => None,
+            Self::TimedOut
+            | Self::Moved
+            | Self::Unreachable(_)
+            | Self::Overtaken
+            | Self::SessionBusy
+            | Self::Ledger(_) => None,
         };
         let damaged = |reason| LedgerError::damaged(format!("session {session}"), reason);
         match constraint {
@@ -87,6 +94,7 @@ impl DatabaseError {
         match self {
             Self::Database(error) => translate(error),
             Self::TimedOut => LedgerError::Unavailable("the database did not answer in time".to_owned()),
+            Self::Moved => LedgerError::Unavailable("another server of the database takes the writes now".to_owned()),
             Self::Unreachable(message) => LedgerError::Unavailable(message.clone()),
             Self::Overtaken => {
                 LedgerError::Unavailable("the session is being deleted right now; nothing was stored".to_owned())

@@ -3,8 +3,9 @@
 mod pooler;
 
 use std::fmt;
+use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Object, Pool, RecycleError, RecycleResult};
@@ -93,6 +94,20 @@ impl Target {
         Ok((connected.client, connected.connection))
     }
 
+    /// Whether a connection that was made at `opened` leads to a server that takes the writes no more. Behind a pooler that is the
+    /// pooler's affair.
+    pub(super) fn has_moved_since(&self, opened: Instant) -> bool {
+        !self.pooled && self.connecting.has_moved_since(opened)
+    }
+
+    /// Resolves once a connection that was made at `opened` leads to a server that takes the writes no more.
+    pub(super) async fn moved_since(&self, opened: Instant) {
+        if self.pooled {
+            return pending().await;
+        }
+        self.connecting.moved_since(opened).await;
+    }
+
     /// A pool of at most so many connections, each made when it is needed.
     pub(super) fn pool(&self, size: usize) -> LedgerResult<ReaderPool> {
         let manager = ReaderManager { connecting: Arc::clone(&self.connecting), pooled: self.pooled };
@@ -146,8 +161,14 @@ impl Manager for ReaderManager {
         Ok(client)
     }
 
-    async fn recycle(&self, client: &mut ClientWrapper, _: &Metrics) -> RecycleResult<DatabaseError> {
-        if client.is_closed() { Err(RecycleError::message("the connection has ended")) } else { Ok(()) }
+    async fn recycle(&self, client: &mut ClientWrapper, metrics: &Metrics) -> RecycleResult<DatabaseError> {
+        if client.is_closed() {
+            return Err(RecycleError::message("the connection has ended"));
+        }
+        if !self.pooled && self.connecting.has_moved_since(metrics.created) {
+            return Err(RecycleError::message("another server takes the writes now"));
+        }
+        Ok(())
     }
 }
 

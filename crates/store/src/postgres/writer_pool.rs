@@ -64,7 +64,8 @@ struct WriterTask {
     target: Target,
     changes: Changes,
     health: Arc<WriteHealth>,
-    connection: Option<WriterConnection>,
+    /// The connection, and when it was made.
+    connection: Option<(WriterConnection, std::time::Instant)>,
     parked: ParkedJobs,
     /// How long a job waits for a busy session.
     lock_patience: Duration,
@@ -226,7 +227,7 @@ impl WriterTask {
         &mut self,
         submissions: &[&Submission],
     ) -> Result<Vec<Option<LedgerResult<Committed>>>, DatabaseError> {
-        let deadline = Instant::now() + WRITE_TIMEOUT;
+        let mut deadline = Instant::now() + WRITE_TIMEOUT;
         let mut reconnections = Backoff::new(FIRST_PAUSE, MAX_PAUSE);
         let mut collisions = Backoff::new(FIRST_PAUSE, MAX_COLLISION_PAUSE);
         loop {
@@ -246,6 +247,10 @@ impl WriterTask {
                     sleep(collisions.next_pause()).await;
                 }
                 RetryPolicy::Reconnect => {
+                    // A server that takes the writes was found just now.
+                    if let DatabaseError::Moved = error {
+                        deadline = Instant::now() + WRITE_TIMEOUT;
+                    }
                     let pause = reconnections.next_pause();
                     if Instant::now() + pause >= deadline {
                         return Err(error);
@@ -259,13 +264,19 @@ impl WriterTask {
     }
 
     async fn attempt(&mut self, submissions: &[&Submission]) -> Result<Outcomes, DatabaseError> {
-        let connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => WriterConnection::open(&self.target).await?,
+        let kept = self.connection.take().filter(|(_, opened)| !self.target.has_moved_since(*opened));
+        let (connection, opened) = match kept {
+            Some(kept) => kept,
+            None => (WriterConnection::open(&self.target).await?, std::time::Instant::now()),
         };
         self.lock_patience = connection.patience;
-        let outcome = timeout(ATTEMPT, batch::commit(&connection, &self.changes, submissions)).await;
-        let mut outcome = outcome.unwrap_or(Err(DatabaseError::TimedOut));
+        let mut outcome = tokio::select! {
+            biased;
+            outcome = timeout(ATTEMPT, batch::commit(&connection, &self.changes, submissions)) => {
+                outcome.unwrap_or(Err(DatabaseError::TimedOut))
+            }
+            () = self.target.moved_since(opened) => Err(DatabaseError::Moved),
+        };
         // A connection is only kept if it is known to be out of the transaction.
         let usable = match &outcome {
             Ok(_) => true,
@@ -284,7 +295,7 @@ impl WriterTask {
         {
             outcome = Err(too_new);
         }
-        self.connection = usable.then_some(connection);
+        self.connection = usable.then_some((connection, opened));
         outcome
     }
 }

@@ -58,9 +58,11 @@ impl Listener {
             Ok(connected) => connected,
             Err(failure) => return failure,
         };
+        let opened = std::time::Instant::now();
         tokio::select! {
             failure = self.receive(connection) => failure,
             failure = self.poll(client) => failure,
+            () = self.target.moved_since(opened) => DatabaseError::Moved,
         }
     }
 
