@@ -56,7 +56,8 @@ impl<B: Backend> FolderIndex for SqlLedger<B> {
                 "UPDATE session_folder SET number = ?4, lease = ?5, items = ?6
                  WHERE session_id = {SESSION_ID} AND folder = ?3 AND number = ?7 AND lease = ?8 RETURNING number"
             );
-            sql!(statement, conversation, channel, folder, *number, lease, items, before.number, &before.lease)
+            let FolderVersion { folder, number: from, lease: under } = before;
+            sql!(statement, conversation, channel, folder, *number, lease, items, *from, under)
         };
         Ok(!self.0.write(statement).await?.is_empty())
     }

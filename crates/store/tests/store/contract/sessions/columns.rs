@@ -49,6 +49,8 @@ const OWN: &str = "session_id <> 0";
 const OWN_SCOPES: &str = "scope_id IN (SELECT id FROM memory_scope WHERE session_id <> 0)";
 const GLOBAL_SCOPE: &str = "scope_id IN (SELECT id FROM memory_scope WHERE session_id = 0)";
 const ORDER: &str = "the order of lists, over all sessions";
+const SHARED: &str =
+    "files, whose pieces are compared with their hashes when they are read, and by `planwright verify`";
 const NOW: &str = "which process works now; it is asked with a fence and for a short time";
 const CLAIM: &str = "what a client may send twice, for a while; the ledger knows the command by its entry";
 const SENT: &str = "a message on its way; what it tells is read again from its session";
@@ -94,6 +96,12 @@ const BOTH: &[Listed] = &[
     ("session_text", "text", ALL, Compared(Text)),
     ("waiting_plan", "plan_id", ALL, Compared(Text)),
     ("waiting_plan", "changed_at", ALL, Compared(Number)),
+    ("session_folder", "session_id", ALL, Compared(Number)),
+    ("session_folder", "folder number lease items", ALL, Free(SHARED)),
+    ("file_piece", "session_id hash stored_at content", ALL, Free(SHARED)),
+    ("project_place", "session_id", ALL, Compared(Number)),
+    ("project_place", "path place", ALL, Free("where a person chose a folder; it is compared with the session's own")),
+    ("server_beat", "owner beat fences", ALL, Free(NOW)),
     ("execution", "pause", "pause IS NULL OR pause = '{}'", Compared(With("'{}'", "NULL"))),
     ("memory_scope", "id items words last_position", OWN, Compared(Number)),
     ("memory_scope", "id items words last_position", "session_id = 0", Compared(Number)),
@@ -268,7 +276,12 @@ async fn full(store: &Store) -> Engine {
     engine.auto().add_goal(&unscheduled, &person(), "Understand gnus".to_owned()).await.unwrap();
     let start = AutoCommand::Start { target: StartTarget::Current, driver: "here".to_owned() };
     engine.submit(&unscheduled, &person(), Command::Auto(start)).await.unwrap();
-    ready(&engine, &session("web:waiting"), "# Gnus").await;
+    ready(&engine, &session("web:waiting-one"), "# Gnus").await;
+    let (folder, place) =
+        ("session_folder (session_id, folder, number, lease, items)", "project_place (session_id, path, place)");
+    for row in [format!("{folder} SELECT id, 'one', 1, '', '{{}}'"), format!("{place} SELECT id, '/zoo', 'desk'")] {
+        assert!(store.tamper(&format!("INSERT INTO {row} FROM session")).await > 0);
+    }
     let kept = engine.memories().save(&here, &person(), NewMemory::by_person("Zebras are striped.")).await.unwrap();
     engine.memories().promote(&here, &person(), kept.id).await.unwrap();
     let plan = ready(&engine, &here, "1. zebras\n2. more zebras").await;
