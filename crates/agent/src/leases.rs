@@ -119,6 +119,7 @@ impl Leases {
         by: &Actor,
         command: &Command,
     ) -> LedgerResult<Option<Committed>> {
+        self.check_beats()?;
         if self.may_be_held(session).await? {
             return Ok(None);
         }
@@ -130,6 +131,14 @@ impl Leases {
             Err(LedgerError::Leased(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Others may count a server as dead that could not beat in time, so it takes no work until it beats again.
+    fn check_beats(&self) -> LedgerResult<()> {
+        if self.agent.beats.is_valid() {
+            return Ok(());
+        }
+        Err(LedgerError::Unavailable("this server cannot count its heartbeats; others continue its work".to_owned()))
     }
 
     /// Whether a lease that ran out may have run out only because a clock was set forward: its process renews it soon.
@@ -148,6 +157,7 @@ impl Leases {
         let mut wait = LEASE_WAIT;
         loop {
             let asked = Instant::now();
+            self.check_beats()?;
             let lease = if self.may_be_held(session).await? {
                 None
             } else {

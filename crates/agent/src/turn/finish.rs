@@ -11,6 +11,8 @@ use planwright_core::turn::{INTERRUPTED_RUN, ShownPlan, ToolStatus, TurnEnd, Tur
 use planwright_core::visible::visible;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::plan_status::short_status;
+use planwright_engine::server_beats::BEAT_INTERVAL;
+use tokio::time::sleep;
 
 use super::replay::{self, RecordedEnd};
 use super::runner::{AnswerDelivery, PlanState, TurnRunner};
@@ -59,6 +61,14 @@ impl TurnRunner<'_> {
         if self.turn.purpose.is_part() || self.context.work.stop.is_cancelled() {
             let message = "Another process works on this session now and continues this turn.";
             return Ok(self.outcome(TurnEnd::Interrupted, message.to_owned(), None));
+        }
+        // Others may count this server as dead and continue the turn. It does not begin anew what they are about to begin.
+        while !self.agent.beats.is_valid() && !self.context.work.stop.is_cancelled() {
+            let open = self.turns.open_turn(&self.session).await?;
+            if open.is_none_or(|open| open.named(&self.turn.id).is_none()) {
+                return self.ended_by_others().await;
+            }
+            sleep(BEAT_INTERVAL).await;
         }
         // The person gets the answer of the process that took the turn over, or of this one if that process ended as well.
         match Box::pin(self.turns.finish_open(&open, self.delivery, self.context)).await? {

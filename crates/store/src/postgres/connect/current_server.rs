@@ -35,7 +35,7 @@ impl CurrentServer {
     /// Resolves once another server was found than there was at `opened`.
     pub(super) async fn moved_since(&self, opened: Instant) {
         let mut found = self.0.subscribe();
-        while !found.borrow_and_update().moved_at.is_some_and(|at| at > opened) {
+        while found.borrow_and_update().moved_at.is_none_or(|at| at <= opened) {
             // The sender lives as long as this.
             let _ = found.changed().await;
         }
