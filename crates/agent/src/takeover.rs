@@ -88,6 +88,10 @@ impl Takeover {
             while let Ok(session) = failures.try_recv() {
                 watchlist.note_failure(&session);
             }
+            // A server that others may count as dead takes nothing over.
+            if !self.agent.context.beats.is_valid() {
+                continue;
+            }
             if let Err(error) = end_dead_leases(&self.agent.context, None).await {
                 tracing::warn!(event = "take_over_failed", %error);
             }

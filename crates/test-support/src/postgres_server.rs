@@ -47,7 +47,7 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// With a database `plans` and the users of [`HBA`], whose password is `s3cret`.
     pub async fn start(tls: ServerTls) -> Self {
-        let bin = find_programs().expect("initdb and pg_ctl are in PATH or below /usr/lib/postgresql");
+        let bin = find_programs().expect("initdb, pg_basebackup and pg_ctl are in PATH or below /usr/lib/postgresql");
         // A socket's path has room for about a hundred characters.
         let folder = tempfile::Builder::new().prefix("pw-pg.").tempdir_in("/tmp").unwrap();
         let mut server = Self { bin, owner: owner(), folder, port: 0 };
@@ -256,7 +256,8 @@ fn openssl(folder: &Path, arguments: &[&str]) {
 
 /// The folder with the server's programs: from PATH, else the newest that Debian keeps beside it.
 fn find_programs() -> Option<PathBuf> {
-    let complete = |folder: &Path| ["initdb", "pg_ctl", "postgres"].iter().all(|name| folder.join(name).exists());
+    let complete =
+        |folder: &Path| ["initdb", "pg_basebackup", "pg_ctl", "postgres"].iter().all(|name| folder.join(name).exists());
     let paths = std::env::var_os("PATH").unwrap_or_default();
     if let Some(folder) = std::env::split_paths(&paths).find(|folder| complete(folder)) {
         return Some(folder);
