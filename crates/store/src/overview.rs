@@ -30,9 +30,9 @@ macro_rules! listed {
 }
 pub(crate) use listed;
 
-/// The sessions with a turn or an execution that goes on. A process that ended leaves them so.
+/// The sessions with a turn or an execution that goes on, some of them twice. A process that ended leaves them so.
 pub(crate) const BUSY_SESSIONS: &str = "SELECT id FROM session WHERE turn_open AND NOT asks_person
-    UNION SELECT plan.session_id FROM execution CROSS JOIN plan
+    UNION ALL SELECT plan.session_id FROM execution CROSS JOIN plan
         WHERE execution.working AND plan.id = execution.plan_id AND plan.status = 'EXECUTING'";
 
 /// Whether the row of a plan says when the plan changed last. The row of its execution does while that changes it.
