@@ -1,5 +1,8 @@
 //! MCP over streamable HTTP, byte by byte.
 
+use std::collections::{BTreeMap, HashMap};
+
+use planwright_core::session::SessionIdentity;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
@@ -130,6 +133,37 @@ async fn a_stream_that_broke_is_resumed_after_the_last_event() {
         .header("Last-Event-ID", &first);
     let stream = read_until(&world, &again, "not an approval").await;
     assert!(stream.contains("\"id\":3"), "{stream}");
+}
+
+/// Connections wait for the word that their session was written to, and ask for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_idle_asks_the_store_for_nothing() {
+    let world = World::new().await;
+    let mut streams = Vec::new();
+    for n in 0..8 {
+        let path = format!("/mcp/idle-session-{n}");
+        let id = connect(&world, &format!("POST {path}"), "2025-11-25").await;
+        ask(&world, &format!("POST {path}"), &id, &call(2, "plan_get", json!({}))).await;
+        let stream = world.allowed(&format!("GET {path}")).header("Accept", "text/event-stream");
+        let mut open = world.connect().await;
+        write(&mut open, &stream.header("Mcp-Session-Id", &id).bytes()).await;
+        streams.push(open);
+    }
+    let id = connect(&world, PATH, "2025-11-25").await;
+    ask(&world, PATH, &id, &call(2, "plan_set_content", json!({ "plan_markdown": "# A" }))).await;
+    let wait = call(3, "plan_await_decision", json!({ "timeout_seconds": 1 }));
+    ask(&world, PATH, &id, &wait).await;
+    let idle = |looks: HashMap<SessionIdentity, usize>| {
+        let of_idle = looks.into_iter().filter(|(session, _)| session.conversation.as_str().starts_with("idle-"));
+        of_idle.collect::<BTreeMap<_, _>>()
+    };
+    let before = idle(world.control.looks());
+    assert_eq!(before.len(), 8);
+    // One second in which a connection beside them works.
+    ask(&world, PATH, &id, &call(4, "plan_set_content", json!({ "plan_markdown": "# B" }))).await;
+    ask(&world, PATH, &id, &call(5, "plan_await_decision", json!({ "timeout_seconds": 1 }))).await;
+    assert_eq!(idle(world.control.looks()), before);
+    drop(streams);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,14 +1,18 @@
 //! A store that a test can make fail.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::ids::PlanId;
+use planwright_core::journal::SealedEntry;
 use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, PlanSummary, StoreCounts, StoreFacts,
+    Ledger, LedgerError, LedgerResult, Page, PlanAnywhere, PlanSummary, StoreCounts, StoreFacts, StoredSession,
 };
 use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
 
@@ -17,6 +21,7 @@ use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
 pub(crate) struct StoreControl {
     behaviour: Arc<Mutex<Behaviour>>,
     write_checks: Arc<AtomicUsize>,
+    looks: Arc<Mutex<HashMap<SessionIdentity, usize>>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,6 +65,15 @@ impl StoreControl {
         self.write_checks.load(Ordering::Relaxed)
     }
 
+    /// How often each session was read.
+    pub(crate) fn looks(&self) -> HashMap<SessionIdentity, usize> {
+        self.looks.lock().unwrap().clone()
+    }
+
+    fn note_look(&self, session: &SessionIdentity) {
+        *self.looks.lock().unwrap().entry(session.clone()).or_default() += 1;
+    }
+
     fn set(&self, behaviour: Behaviour) {
         *self.behaviour.lock().unwrap() = behaviour;
     }
@@ -96,6 +110,21 @@ impl ControlledLedger {
 impl ForwardingLedger for ControlledLedger {
     fn inner(&self) -> LedgerResult<&dyn Ledger> {
         Ok(self.store.as_ref())
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.control.note_look(session);
+        self.store.session(session).await
+    }
+
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.control.note_look(session);
+        self.store.snapshot(session, plan).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.control.note_look(session);
+        self.store.journal(session, after, limit).await
     }
 
     async fn waiting_plans(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<PlanAnywhere>> {
