@@ -13,6 +13,7 @@ use crate::world::{World, person};
 /// Makes all tables as they were, as a standby has them that received nothing since.
 fn put_back(database: &Path, copy: &Path) {
     let connection = raw(database);
+    connection.pragma_update(None, "foreign_keys", false).unwrap();
     connection.execute("ATTACH ?1 AS before", [copy.to_str().unwrap()]).unwrap();
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
