@@ -1,5 +1,6 @@
 //! One module per command. Each calls the engine and shows the answer, as text for people or as JSON for programs.
 
+mod absent;
 mod approver;
 mod auto;
 mod backup;
@@ -111,7 +112,11 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
             permissions::run(&Context::open(global, Store::MustExist).await?, arguments.command).await
         }
         CliCommand::Verify(arguments) => {
-            verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
+            let context = Context::open(global, Store::MustExist).await?;
+            match &arguments.absent {
+                Some(text) => absent::run(&context, text).await,
+                None => verify::run(&context, arguments.approvers.as_deref()).await,
+            }
         }
         CliCommand::Setup => setup::run(global).await,
         CliCommand::Models(arguments) => models::run(global, &arguments).await,

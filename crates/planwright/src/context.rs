@@ -31,7 +31,7 @@ use planwright_engine::upstream::UpstreamServers as _;
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_notify::NotifyOptions;
 use planwright_sandbox::{Sandbox, SandboxLevel};
-use planwright_store::Location;
+use planwright_store::{Location, TextSearch};
 use planwright_surfaces::mcp::PlanStart;
 use planwright_surfaces::mcp::folder::{folder_session, named_session};
 use planwright_telegram::TelegramOptions;
@@ -82,6 +82,7 @@ pub(crate) struct Context {
     pub(crate) sharing: Option<Arc<FileSharing>>,
     /// The heartbeats of servers. `None` where all processes of the store are on one machine.
     beats: Option<Arc<dyn ServerBeats>>,
+    pub(crate) search: Arc<dyn TextSearch>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
     /// The address of the dashboard, without a slash at the end.
@@ -212,6 +213,7 @@ impl Context {
         let upstream =
             (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
         let project_places = project_places(&settings, &store);
+        let search = store.search.clone();
         let beats = matches!(settings.location, Location::Postgres(_)).then(|| store.beats.clone());
         let sharing = sharing(&settings.file_place, store)?;
         let files = shared(FileTools::new(settings.data.join("users"), FileLimits::default()), sharing.as_ref());
@@ -251,6 +253,7 @@ impl Context {
             permissions: Arc::new(rules),
             sharing,
             beats,
+            search,
             data: settings.data,
             model: settings.model,
             chat_alert: settings.chat_alert,

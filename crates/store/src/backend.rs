@@ -28,6 +28,8 @@ pub(crate) trait Backend: Sql {
     const RECENT_SESSIONS: &'static str;
     /// The same of the sessions whose ids are in the list `?3`.
     const FOUND_SESSIONS: &'static str;
+    /// Every table with each of its columns that a text may stand in, and whether that column has bytes.
+    const ALL_COLUMNS: &'static str;
     /// When a plan changed last, as a text that is in the order of time; NULL or empty for a time that cannot be read.
     const PLAN_CHANGED: &'static str;
 

@@ -18,6 +18,7 @@
 //! - `restore`: a session from its journal
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `changes`, `write_health`: announces which sessions were written to, and whether writes succeed
+//! - `text_search`: where a text stands
 //! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
@@ -52,6 +53,7 @@ mod sessions;
 mod shared_files;
 mod sql;
 mod sqlite;
+mod text_search;
 mod transport;
 mod vectors;
 mod version_backfill;
@@ -71,6 +73,7 @@ pub use location::{Location, PostgresAddress};
 pub use object_blobs::ObjectBlobs;
 pub use postgres::{PostgresLedger, clients as postgres_clients};
 pub use sqlite::SqliteLedger;
+pub use text_search::TextSearch;
 
 /// A store, and the parts of it that servers share files through.
 #[derive(Debug, Clone)]
@@ -81,17 +84,19 @@ pub struct OpenedStore {
     pub pieces: Arc<dyn BlobStore>,
     pub project_places: Arc<dyn ProjectPlaceStore>,
     pub beats: Arc<dyn ServerBeats>,
+    pub search: Arc<dyn TextSearch>,
 }
 
 impl OpenedStore {
-    fn of<T: Ledger + FolderIndex + BlobStore + ProjectPlaceStore + ServerBeats>(store: T) -> Self {
+    fn of<T: Ledger + FolderIndex + BlobStore + ProjectPlaceStore + ServerBeats + TextSearch>(store: T) -> Self {
         let store = Arc::new(store);
         Self {
             ledger: store.clone(),
             folders: store.clone(),
             pieces: store.clone(),
             project_places: store.clone(),
-            beats: store,
+            beats: store.clone(),
+            search: store,
         }
     }
 }

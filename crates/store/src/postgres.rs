@@ -99,6 +99,11 @@ impl Backend for Postgres {
     const SESSION_TABLES: &'static str = SESSION_TABLES;
     const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
     const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
+    const ALL_COLUMNS: &'static str = "SELECT CAST(table_name AS text), CAST(column_name AS text),
+            CAST(CASE data_type WHEN 'bytea' THEN 1 ELSE 0 END AS bigint)
+        FROM information_schema.columns
+        WHERE table_schema = current_schema() AND data_type IN ('text', 'bytea')
+        ORDER BY table_name, ordinal_position";
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
     // damaged time is last, or brought into the range of what the database can print, so that it does not fail the list.
     const PLAN_CHANGED: &'static str = r#"coalesce(CASE WHEN execution.updated_at IS NULL

@@ -129,6 +129,9 @@ impl Backend for Sqlite {
     const SESSION_TABLES: &'static str = SESSION_TABLES;
     const RECENT_SESSIONS: &'static str = RECENT_SESSIONS;
     const FOUND_SESSIONS: &'static str = FOUND_SESSIONS;
+    const ALL_COLUMNS: &'static str = "SELECT tables.name, columns.name, 0
+        FROM sqlite_schema AS tables CROSS JOIN pragma_table_info(tables.name) AS columns
+        WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%' ORDER BY tables.name, columns.cid";
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
     const PLAN_CHANGED: &'static str = "coalesce(CASE WHEN execution.updated_at IS NULL
          THEN strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')

@@ -97,6 +97,9 @@ pub(crate) struct VerifyArgs {
     /// Also compare the approvers and their signatures with this file, which `approver export` wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) approvers: Option<PathBuf>,
+    /// Instead look for this text in every table and in every file of the data folder, as after a deletion; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", conflicts_with = "approvers")]
+    pub(crate) absent: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 use rusqlite::Connection;
 
-use crate::world::{PLAN, SESSION, World};
+use crate::world::{PLAN, SESSION, World, ran};
 
 #[test]
 fn a_whole_store_is_whole() {
@@ -117,4 +117,27 @@ fn a_single_session_that_cannot_be_read_is_not_called_several() {
     let store = Connection::open(world.store()).unwrap();
     assert_eq!(store.execute("UPDATE journal SET body = '{' WHERE body LIKE '%content_set%'", []).unwrap(), 1);
     world.run("plan show").exits(7).complains("session-one").complains("hint: planwright verify\n");
+}
+
+/// What a person wrote is looked for everywhere: in the tables, and in the pages of a file that a deletion left free.
+#[test]
+fn a_text_that_was_deleted_is_absent_everywhere() {
+    let world = World::with_plan();
+    world.agent_drafts("web:session-two", "# Paint the zebra-crossing\n");
+    let found = world.run("verify --absent zebra-crossing").exits(4).says("table journal: 1 row");
+    found.says("table plan: 1 row").says("planwright.db");
+    world.run("sessions delete web:session-two --yes").done();
+    let left = world.run("verify --absent zebra-crossing --json").json();
+    assert_eq!(left["tables"], serde_json::json!({}), "{left}");
+
+    // A store that is made of an archive has no free pages.
+    let archive = world.path("kept.tar");
+    ran(world.command().arg("backup").arg(&archive)).done();
+    let other = World::new();
+    ran(other.command().arg("restore").arg(&archive)).done().says("Added: 1 session");
+    other.run("verify --absent zebra-crossing").done().says("stands in no table and in no file");
+    ran(other.command().args(["verify", "--absent", "drop the"])).exits(4).says("table journal");
+    let read = other.run_with_input("verify --absent - --json", "zebra-crossing\n").done().json();
+    assert_eq!(read["absent"], true);
+    other.run("verify --absent abc").exits(2).complains("4 characters or more");
 }
