@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -90,8 +89,14 @@ pub(crate) async fn verify(settings: &Settings) -> Verified {
     }
 }
 
-/// The files that the sessions' tools wrote.
-pub(crate) fn files(data: &Path, sessions: &[String]) -> BTreeMap<(String, String), String> {
+/// The files that the sessions' tools wrote. Where servers share them, a backup brings all of them into one folder.
+pub(crate) async fn files(settings: &Settings, sessions: &[String]) -> BTreeMap<(String, String), String> {
+    if settings.shares_files {
+        let archive = settings.logs.join("archive.tar");
+        let output = settings.planwright().arg("backup").arg(archive).output().await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let data = settings.data_of(0);
     let mut files = BTreeMap::new();
     for session in sessions {
         let Ok(folder) = std::fs::read_dir(data.join("users").join(format!("web-{session}")).join("files")) else {

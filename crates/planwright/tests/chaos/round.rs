@@ -48,6 +48,7 @@ impl Round {
         let settings = Settings {
             database: store.url(&disk.data()),
             data: disk.data(),
+            shares_files: self.store == StoreKind::Postgres,
             logs: logs.path().to_owned(),
             provider: provider.clone(),
             limited_files: disk.full == FullDisk::FileSizeLimit,
@@ -98,7 +99,7 @@ impl Round {
             journals,
             model_calls: provider.calls(),
             late_model_calls,
-            files: evidence::files(&settings.data, &sessions),
+            files: evidence::files(&settings, &sessions).await,
             verified: evidence::verify(&settings).await,
             interruptions: schedule.0.iter().map(|planned| interruptions(planned.fault)).sum(),
             frozen: target.frozen.lock().unwrap().clone(),

@@ -38,6 +38,8 @@ pub(crate) enum Log {
 pub(crate) struct Settings {
     pub(crate) database: String,
     pub(crate) data: PathBuf,
+    /// Each server has a folder of its own below that one, and they share the files of sessions in the database.
+    pub(crate) shares_files: bool,
     pub(crate) logs: PathBuf,
     pub(crate) provider: Provider,
     /// The servers' files can be limited in size, and a write beyond it fails instead of ending the process.
@@ -77,6 +79,11 @@ impl Addresses {
 }
 
 impl Settings {
+    /// The data folder of a server.
+    pub(crate) fn data_of(&self, server: usize) -> PathBuf {
+        if self.shares_files { self.data.join(format!("server-{server}")) } else { self.data.clone() }
+    }
+
     /// The program with these settings and nothing of the tester's own environment.
     pub(crate) fn planwright(&self) -> Command {
         let program = env!("CARGO_BIN_EXE_planwright");
@@ -85,7 +92,10 @@ impl Settings {
             command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", program]);
         }
         command.env_clear().env("USER", "ada").env("PLANWRIGHT_DATABASE", &self.database);
-        command.env("PLANWRIGHT_DATA", &self.data).env("PLANWRIGHT_TOKEN", http::TOKEN);
+        command.env("PLANWRIGHT_DATA", self.data_of(0)).env("PLANWRIGHT_TOKEN", http::TOKEN);
+        if self.shares_files {
+            command.env("PLANWRIGHT_FILES_STORE", "database");
+        }
         command.env("PLANWRIGHT_PLAN_NUDGES", NUDGES.to_string()).env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
         command.stdin(Stdio::null()).kill_on_drop(true);
         command
@@ -120,6 +130,7 @@ impl Server {
         self.starts += 1;
         let (stderr, unread) = self.log(log);
         let mut command = self.settings.planwright();
+        command.env("PLANWRIGHT_DATA", self.settings.data_of(self.index));
         command.env("PLANWRIGHT_MODEL", "openai:test").env("OPENAI_API_KEY", "a-key");
         command.env("OPENAI_BASE_URL", self.settings.provider.address_for(&self.process_name()));
         command.env("PLANWRIGHT_SERVER_LEASE_SECONDS", LEASE.as_secs().to_string());
