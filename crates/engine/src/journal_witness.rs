@@ -38,16 +38,19 @@ impl Default for JournalWitness {
 impl Observer for JournalWitness {
     fn committed(&self, session: &SessionIdentity, committed: &Committed) {
         let Some(opened) = &committed.snapshot.session else { return };
-        let now = SeenEnd { opened_at: opened.opened_at, seq: committed.seq };
+        self.note(session, SeenEnd { opened_at: opened.opened_at, seq: committed.seq });
+    }
+}
+
+impl JournalWitness {
+    fn note(&self, session: &SessionIdentity, now: SeenEnd) {
         // Answers of the store may overtake each other.
         let is_older = |seen: SeenEnd| seen.opened_at == now.opened_at && seen.seq >= now.seq;
         if !self.seen.get(session).is_some_and(is_older) {
             self.seen.insert(session.clone(), now);
         }
     }
-}
 
-impl JournalWitness {
     /// A session that was deleted may come back from an archive.
     pub(crate) fn forget(&self, session: &SessionIdentity) {
         drop(self.seen.remove(session));
@@ -64,6 +67,8 @@ impl JournalWitness {
         let Some(stored) = store.session(session).await? else { return Ok(()) };
         let (ends, saw) = (stored.head.seq, seen.seq);
         if stored.session.opened_at != seen.opened_at || ends >= saw {
+            // What others wrote since is seen now.
+            self.note(session, SeenEnd { opened_at: stored.session.opened_at, seq: ends });
             return Ok(());
         }
         tracing::error!(session_identity = %session, event = "journal_shorter", ends, saw);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use planwright_agent::session::input::{Input, Request};
+use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::ledger::LedgerError;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -38,6 +39,9 @@ async fn a_session_whose_journal_lost_entries_is_stopped_and_the_person_is_told(
     let copy = world.setup.database().with_extension("copy");
     raw(&world.setup.database()).execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
     send("Are you sure?").await.unwrap();
+    // Another server went on, and this one saw it.
+    let by = person();
+    world.engine().sessions().enable_plan_mode(&world.session, &by, PlanStyle::Document).await.unwrap();
     let seen = engine.ledger().session(&world.session).await.unwrap().unwrap().head.seq;
     // Whatever was written there and is there is no reason to stop.
     engine.check_before_work(&world.session, &person()).await.unwrap();
