@@ -12,6 +12,7 @@ use deadpool::managed::{Manager, Metrics, Object, Pool, RecycleError, RecycleRes
 use deadpool_postgres::ClientWrapper;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::address::environment::Environment;
@@ -125,6 +126,8 @@ impl Target {
     }
 }
 
+/// A server that has let someone in answers at once.
+const SETTING_TIMEOUT: Duration = Duration::from_secs(5);
 /// The server ends a read that is given up here, unless its owner chose a time. Behind a pooler the setting would stay with a server
 /// connection that others use.
 const END_LONG_READS: &str =
@@ -149,10 +152,11 @@ impl Manager for ReaderManager {
     async fn create(&self) -> Result<ClientWrapper, DatabaseError> {
         let Connected { client, connection, .. } = Box::pin(self.connecting.connect()).await?;
         let client = ClientWrapper::new(client, carry(connection));
-        if !self.pooled
-            && let Err(error) = client.batch_execute(END_LONG_READS).await
-        {
-            let error = DatabaseError::from(error);
+        if self.pooled {
+            return Ok(client);
+        }
+        let limit = timeout(SETTING_TIMEOUT, client.batch_execute(END_LONG_READS)).await;
+        if let Err(error) = limit.map_err(|_| DatabaseError::TimedOut)?.map_err(DatabaseError::from) {
             if error.retry_policy() == RetryPolicy::Reconnect {
                 return Err(error);
             }

@@ -263,11 +263,22 @@ impl WriterTask {
         }
     }
 
+    async fn open(&self) -> Result<WriterConnection, DatabaseError> {
+        let began = std::time::Instant::now();
+        tokio::select! {
+            biased;
+            opened = timeout(ATTEMPT, WriterConnection::open(&self.target)) => {
+                opened.unwrap_or(Err(DatabaseError::TimedOut))
+            }
+            () = self.target.moved_since(began) => Err(DatabaseError::Moved),
+        }
+    }
+
     async fn attempt(&mut self, submissions: &[&Submission]) -> Result<Outcomes, DatabaseError> {
         let kept = self.connection.take().filter(|(_, opened)| !self.target.has_moved_since(*opened));
         let (connection, opened) = match kept {
             Some(kept) => kept,
-            None => (WriterConnection::open(&self.target).await?, std::time::Instant::now()),
+            None => (self.open().await?, std::time::Instant::now()),
         };
         self.lock_patience = connection.patience;
         let mut outcome = tokio::select! {
