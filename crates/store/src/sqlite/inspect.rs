@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::{check_owner, known_schema};
+use super::connection::check_owner;
 use super::errors::translate;
+use super::schema_version::KNOWN_SCHEMA;
 use crate::inspect::{Inspection, LinkSafety, Pooler};
 
 pub(crate) async fn inspect(path: PathBuf) -> LedgerResult<Inspection> {
@@ -24,7 +25,7 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
         let schema = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         Ok(Inspection {
             schema,
-            known: known_schema(),
+            known: KNOWN_SCHEMA,
             write_ahead: write_ahead(path),
             link: LinkSafety::OwnMachine,
             pooler: Pooler::None,
