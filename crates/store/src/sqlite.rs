@@ -1,6 +1,6 @@
 //! The ledger in one SQLite file, which any number of processes on the machine may share.
 //!
-//! - `connection`: the settings every connection has, and the schema
+//! - `connection`: the settings every connection has, and the schema; `schema_version`: its version
 //! - `sql`: statements; `readers`: connections for reading
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submit`, `restore`, `delete`: one command, a session from a backup, and a deletion inside the writer's transaction
@@ -25,6 +25,7 @@ mod restore;
 mod rows;
 #[cfg(test)]
 mod scans;
+mod schema_version;
 mod session_cache;
 mod sql;
 mod store_file;

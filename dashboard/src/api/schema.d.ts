@@ -6139,6 +6139,8 @@ export interface components {
             expiresAt?: string;
             id: components["schemas"]["MemoryId"];
             kind: components["schemas"]["MemoryKind"];
+            /** @description Where it was learnt, if that was elsewhere. */
+            origin?: components["schemas"]["MemoryOrigin"];
             /** @description `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK` */
             scope: string;
             /**
@@ -6174,6 +6176,14 @@ export interface components {
         MemoryOffers: {
             /** @description The newest first. */
             items: components["schemas"]["MemoryOffer"][];
+        };
+        /** @description Who said something elsewhere, when, and in which context. It is as true as whoever saved it says. */
+        MemoryOrigin: {
+            /** Format: date-time */
+            at?: string;
+            author?: string;
+            /** @description What it was said in or about. */
+            context?: string;
         };
         MemoryShare: {
             /** @description `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency`, `scope` or `meaning` */
@@ -6283,8 +6293,17 @@ export interface components {
          *     }
          */
         NewMemory: {
+            /**
+             * @description When it was said there: `2026-05-07` or `2026-05-07T13:56:00Z`. If neither `author` nor `at` is given, both are read from the
+             *     beginning of a text such as `Ada (7 May 2026): …`.
+             */
+            at?: string | null;
+            /** @description Who said it, if it was learnt elsewhere. */
+            author?: string | null;
             channel?: components["schemas"]["Channel"] | null;
             content: string;
+            /** @description What it was said in or about. Its words lead to the memory. */
+            context?: string | null;
             kind?: components["schemas"]["MemoryKind"] | null;
             /** @description The session if it is not said. Nothing is saved as `global` directly. */
             scope?: string | null;

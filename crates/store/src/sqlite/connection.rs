@@ -12,6 +12,7 @@ use super::TransactionError;
 use super::errors::{is_busy, translate};
 use super::executions::move_runs_out;
 use super::rows::{fill_from_states, fill_session_columns, fill_versions};
+use super::schema_version::{KNOWN_SCHEMA, schema_version};
 use super::store_file::StoreFile;
 use super::waiting;
 
@@ -24,7 +25,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 17] = [
+const MIGRATIONS: [Migration; KNOWN_SCHEMA as usize] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -132,15 +133,8 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<
     }
 }
 
-/// Fails if a newer program has upgraded the file. Asked inside a write transaction it holds until its end.
-pub(super) fn schema_version(connection: &Connection) -> Result<u32, TransactionError> {
-    let known = known_schema();
-    let found = connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get::<_, u32>(0))?;
-    if found > known { Err(LedgerError::TooNew { found, known }.into()) } else { Ok(found) }
-}
-
 fn migrate(connection: &mut Connection, path: &Path) -> LedgerResult<()> {
-    let known = known_schema();
+    let known = KNOWN_SCHEMA;
     let version = |connection: &Connection| {
         schema_version(connection).map_err(|error| match error {
             TransactionError::Ledger(error) => error,
@@ -173,11 +167,6 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
             outcome => return outcome,
         }
     }
-}
-
-/// The version of the schema that this program works with.
-pub(super) const fn known_schema() -> u32 {
-    MIGRATIONS.len() as u32
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::{check_owner, known_schema};
+use super::connection::check_owner;
 use super::errors::translate;
+use super::schema_version::KNOWN_SCHEMA;
 use crate::inspect::{Inspection, LinkSafety, Pooler};
 
 pub(crate) async fn inspect(path: PathBuf) -> LedgerResult<Inspection> {
@@ -21,7 +22,7 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
     let connection = open(path).map_err(|error| translate(path, &error))?;
     check_owner(&connection, path)?;
     let read = || -> rusqlite::Result<Inspection> {
-        let (schema, known) = (connection.pragma_query_value(None, "user_version", |row| row.get(0))?, known_schema());
+        let (schema, known) = (connection.pragma_query_value(None, "user_version", |row| row.get(0))?, KNOWN_SCHEMA);
         Ok(Inspection {
             schema,
             known,

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::TransactionError;
-use super::connection::schema_version;
 use super::errors::{is_busy, translate};
+use super::schema_version::schema_version;
 use super::session_cache::SessionCache;
 use super::store_file::StoreFile;
 use crate::changes::ChangeBroadcaster;

@@ -56,12 +56,14 @@ def map_case(context, case):
 
 
 def about_memory(plan, in_query, body):
-    # Which sessions, scopes and memories there are is not described, nor that a tag has to say something.
+    # Which sessions, scopes and memories there are is not described, nor that a tag has to say something, nor which words are a time.
     for named in (in_query, body):
         if "sessionId" in named:
             named["sessionId"] = plan["sessionId"]
         named.pop("channel", None)
     body.pop("scope", None)
+    if body.get("at") is not None:
+        body["at"] = "2026-05-07T13:56:00Z"
     if isinstance(body.get("tags"), list):
         body["tags"] = [f"tag{number}" for number, _ in enumerate(body["tags"])]
     if "content" in body and not re.search(r"\S", str(body["content"])):

@@ -127,14 +127,14 @@ struct NewMemoryBody {
     #[schema(max_length = 512)]
     scope: Option<String>,
     /// Who said it, if it was learnt elsewhere.
-    #[schema(max_length = 64)]
+    #[schema(max_length = 64, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     author: Option<String>,
     /// When it was said there: `2026-05-07` or `2026-05-07T13:56:00Z`. If neither `author` nor `at` is given, both are read from the
     /// beginning of a text such as `Ada (7 May 2026): …`.
     #[schema(max_length = 64)]
     at: Option<String>,
     /// What it was said in or about. Its words lead to the memory.
-    #[schema(max_length = 512)]
+    #[schema(max_length = 512, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     context: Option<String>,
 }
 
