@@ -11,7 +11,6 @@ use rusqlite::Connection;
 
 use super::connection;
 use crate::SqliteLedger;
-use crate::overview::BUSY_SESSIONS;
 
 thread_local! {
     static STATEMENTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -83,10 +82,9 @@ async fn lists_over_all_sessions_read_what_they_show() {
         let steps = steps(&connection, text);
         let wrong: Vec<_> = steps.iter().filter(|step| reads_all(step)).collect();
         assert!(wrong.is_empty(), "{text}\n{wrong:#?}");
-        // The list of recent sessions sorts a number of them that does not grow, and what waits for take-over is what works now.
+        // The list of recent sessions sorts a number of them that does not grow.
         let sorts = steps.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY");
-        let sorts_few = text.contains("LIMIT ?2 + 2048") || text.contains(BUSY_SESSIONS);
-        assert!(!sorts || sorts_few, "{text}\n{steps:#?}");
+        assert!(!sorts || text.contains("LIMIT ?2 + 2048"), "{text}\n{steps:#?}");
     }
 }
 
