@@ -41,7 +41,6 @@ use serde_json::{Value, json};
 use crate::asking_server::AskingServer;
 use crate::cli::Global;
 use crate::commands::project::{self, ChatSession};
-use crate::config::guarded::access_entry;
 use crate::config::{ChatAlert, ChatInterface, McpPlan, ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::file_sharing::{project_places, shared, sharing};

@@ -187,15 +187,15 @@ impl Composer {
 
     /// A row up, where rows have this width. `false` on the first one.
     pub(super) fn up(&mut self, width: usize) -> bool {
-        self.to_row(width, |row| row.checked_sub(1))
+        self.move_to_row(width, |row| row.checked_sub(1))
     }
 
     /// A row down. `false` on the last one.
     pub(super) fn down(&mut self, width: usize) -> bool {
-        self.to_row(width, |row| Some(row + 1))
+        self.move_to_row(width, |row| Some(row + 1))
     }
 
-    fn to_row(&mut self, width: usize, other: impl Fn(usize) -> Option<usize>) -> bool {
+    fn move_to_row(&mut self, width: usize, other: impl Fn(usize) -> Option<usize>) -> bool {
         let layout = self.layout(width);
         let found = other(layout.cursor.0).and_then(|row| layout.at(row, layout.cursor.1));
         self.cursor = found.unwrap_or(self.cursor);

@@ -18,11 +18,14 @@ use crate::toolbox::files::change::mode_of;
 /// changes apart.
 const RECENT: Duration = Duration::from_secs(2);
 
+/// Takes a piece of a file that was read.
+pub(super) type KeepPiece<'a> = Box<dyn FnMut(&ContentHash, &[u8]) -> io::Result<()> + 'a>;
+
 /// What is done with the pieces of files that are read.
 pub(super) enum PieceSink<'a> {
     /// Only their hashes are needed.
     Hash,
-    Keep(Box<dyn FnMut(&ContentHash, &[u8]) -> io::Result<()> + 'a>),
+    Keep(KeepPiece<'a>),
 }
 
 /// What a copy has, and how its files look.

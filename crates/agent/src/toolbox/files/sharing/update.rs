@@ -87,7 +87,7 @@ fn parent<'a>(own: &Dir, path: &'a str) -> io::Result<(Dir, &'a str)> {
     let invalid = || io::Error::new(ErrorKind::InvalidInput, "the list names a path that leads nowhere");
     let mut names: Vec<&str> = path.split('/').collect();
     let is_sound = |name: &&str| !name.is_empty() && *name != "." && *name != ".." && !name.contains('\0');
-    if !names.iter().all(|name| is_sound(name)) || !names.first().is_some_and(|first| SHARED.contains(first)) {
+    if !names.iter().all(is_sound) || !names.first().is_some_and(|first| SHARED.contains(first)) {
         return Err(invalid());
     }
     let name = names.pop().ok_or_else(invalid)?;
