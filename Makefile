@@ -80,6 +80,7 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench gateway target/release/planwright target
 	target/release/planwright-bench hook target/release/planwright target
 	target/release/planwright-bench cold-start target/release/planwright target
+	target/release/planwright-bench chat target/release/planwright target
 	target/release/planwright-bench serve target/release/planwright target
 
 SCALE_FOLDER ?= target/scale

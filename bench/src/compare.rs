@@ -17,7 +17,7 @@ pub(crate) const USAGE: &str = "compare BEFORE AFTER [--rounds N] [--only MEASUR
 const LEAST_RATIO: f64 = 0.95;
 
 /// Every measurement of `make bench`, and what it is told besides the folder.
-const MEASUREMENTS: [(&str, Target); 14] = [
+const MEASUREMENTS: [(&str, Target); 15] = [
     ("commits", Target::Library(&[])),
     ("size", Target::Library(&[])),
     ("turns", Target::Library(&[])),
@@ -31,6 +31,7 @@ const MEASUREMENTS: [(&str, Target); 14] = [
     ("gateway", Target::Program),
     ("hook", Target::Program),
     ("cold-start", Target::Program),
+    ("chat", Target::Program),
     ("serve", Target::Program),
 ];
 

@@ -14,6 +14,7 @@
 //! `planwright-bench gateway PLANWRIGHT [FOLDER]`  a call through the gateway, beside the bare upstream server
 //! `planwright-bench hook PLANWRIGHT [FOLDER]`     the hook of a client before a call, with 1 and with 100,000 sessions, beside `true`
 //! `planwright-bench cold-start PLANWRIGHT [FOLDER]`  from the start of `planwright mcp` to its list of tools
+//! `planwright-bench chat PLANWRIGHT [FOLDER]`  from the start of the chat to its prompt, and from a key to the screen, beside `true`
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 //! `planwright-bench load SESSIONS FOLDER|postgres://…`  a store with so many sessions; one that has some of them gets the others
 //! `planwright-bench scale PLANWRIGHT FOLDER|postgres://… SESSIONS…`  what a store of each size costs the server that has it
@@ -24,6 +25,7 @@
 //! `--json` before the measurement prints a line of JSON for each figure, and nothing else.
 
 mod bare;
+mod chat;
 mod client;
 mod commits;
 mod compare;
@@ -81,12 +83,13 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(memory::run_latency(&scratch(folder)?, &sizes))
         }
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
-        "gateway" | "hook" | "cold-start" => {
+        "gateway" | "hook" | "cold-start" | "chat" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             let scratch = scratch(arguments.next())?;
             match command.as_str() {
                 "gateway" => client::run_gateway(&program, &scratch),
                 "hook" => runtime.block_on(client::run_hook(&program, &scratch)),
+                "chat" => runtime.block_on(chat::run(&program, &scratch)),
                 _ => client::run_cold_start(&program, &scratch),
             }
         }
@@ -118,6 +121,7 @@ fn main() -> anyhow::Result<()> {
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
              sandbox [FOLDER], upstream [FOLDER], telegram [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER [SIZE…]], \
              mcp PLANWRIGHT, gateway PLANWRIGHT [FOLDER], hook PLANWRIGHT [FOLDER], cold-start PLANWRIGHT [FOLDER], \
+             chat PLANWRIGHT [FOLDER], \
              serve PLANWRIGHT [FOLDER], load SESSIONS WHERE, scale PLANWRIGHT WHERE SESSIONS…, {} or side-by-side OLD NEW MEASUREMENT [ROUNDS [FOLDER]]",
             compare::USAGE
         ),

@@ -99,6 +99,16 @@ async fn history(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A store with a session that has had so many turns.
+pub(crate) async fn fill(folder: &Path, session: &SessionIdentity, turns: usize) -> anyhow::Result<()> {
+    let agent = agent(folder, &folder.join("planwright.db"), 128_000).await?;
+    agent.engine().sessions().open(session, &ledger::agent()).await?;
+    for _ in 0..turns {
+        turn(&agent, session).await?;
+    }
+    Ok(())
+}
+
 async fn median(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for _ in 0..101 {

@@ -26,6 +26,7 @@ use crate::execution;
 use crate::gateway::Gateway;
 use crate::inputs::InputDispatcher;
 use crate::leases;
+use crate::person_command::{self, CommandReport};
 use crate::plan_changes::PlanChangesReader;
 use crate::runs::{self, ScheduleLoop};
 use crate::session::input::{Input, Request};
@@ -210,6 +211,11 @@ impl Agent {
         let tokens = self.context.conversations.tokens(session)?;
         let limit = u64::from(self.context.context_tokens()).max(1);
         Some(u64::from(tokens) * 100 / limit)
+    }
+
+    /// Runs a shell command of a person in the workspace of their session and in the sandbox. Dropping the future ends the command.
+    pub async fn run_command(&self, session: &SessionIdentity, line: &str) -> LedgerResult<CommandReport> {
+        person_command::run(&self.context, session, line).await
     }
 
     /// What conversations changed in files outside of any plan.

@@ -10,7 +10,7 @@
 //! - [`permission`], [`asks`]: whether a call is permitted, and a person's answer to what a turn asks
 //! - [`leases`]: the lease of a session, taken and released; [`own_beats`]: the heartbeats that they rest on
 //! - [`change_tracker`], [`plan_changes`], [`chat_changes`]: what calls change in files, and what plans and conversations changed
-//! - [`workspace_files`]: the files of a workspace as a person sees them
+//! - [`workspace_files`]: the files of a workspace as a person sees them; [`person_command`]: a shell command that a person runs in one
 //! - [`chats`]: which session a transport chat is in
 //! - [`runs`]: runs of the agent by itself, and due schedules
 //! - [`takeover`]: work that other processes left
@@ -42,6 +42,7 @@ mod inputs;
 mod leases;
 mod own_beats;
 mod permission;
+mod person_command;
 mod plan_changes;
 pub mod plan_export;
 mod runs;
@@ -62,6 +63,7 @@ pub use builder::AgentBuilder;
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use gateway::{Gateway, GatewayOutcome, GatewayTool, NamedServers, Permitted};
+pub use person_command::CommandReport;
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 pub use planwright_core::actor::Actor;
 pub use planwright_core::policy::Policy;

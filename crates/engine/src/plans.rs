@@ -6,7 +6,7 @@ mod decision;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, ExecutionCommand, StuckChoice};
+use planwright_core::command::{AfterApproval, Command, Decision, DraftCommand, ExecutionCommand, StuckChoice};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
@@ -107,6 +107,18 @@ impl Plans {
         reason: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
         self.decide(session, by, Decision::Reject { plan: plan.clone(), reason }).await
+    }
+
+    /// Puts a person's text in the place of the active document. Returns the plan that has it: the same one, or its successor.
+    pub async fn edit_document(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        markdown: &str,
+    ) -> LedgerResult<Arc<Plan>> {
+        let edit = DraftCommand::SetContent { markdown: markdown.to_owned(), title: None };
+        self.submitter.submit(session, by, Command::Draft(edit)).await?;
+        self.active(session).await
     }
 
     /// Asks for changes. Returns the plan that the agent now works on: the same one, or its successor.

@@ -1,7 +1,7 @@
 //! The built-in model. It is offline and deterministic, says that it is not a language model, and calls the real tools:
 //! it drafts a small plan from the words of the request and rehearses carrying it out, as the planner and as its
 //! specialists, so that the way from request to approval to execution can be tried without a key. It carries out only
-//! plans that it drafted itself.
+//! plans that it drafted itself: that for the sample project really, the others with a note that nothing was done.
 //!
 //! It has no state: the next action follows from the request alone, which contains its own calls and their results.
 
@@ -14,6 +14,7 @@ mod messages;
 mod opening;
 mod plan;
 mod progress;
+mod sample;
 mod specialist;
 mod summary;
 mod turn_view;

@@ -6,6 +6,7 @@
 //! - [`pipe`]: messages that are given at the start, or come line by line
 //! - [`local`]: commands of the terminal chat itself
 //! - [`session_models`]: the models that a person chose for sessions
+//! - [`chosen_theme`]: how colours are drawn
 //! - [`alert`]: the bell
 //! - [`known_arguments`]: the sessions and plans that complete a line
 //! - [`editor`]: the line that is being typed, in the line prompt
@@ -17,12 +18,15 @@
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
 //! - [`output`]: what a command writes
+//! - [`shell`]: a command of the shell that a person runs
+//! - [`step_ticks`]: the steps that a person ticks
 //! - [`switching`]: `/switch` with a piece of a key or a title
 //! - [`typeahead`]: which of what a person typed may be sent, given what they had on the screen
 //! - [`keyboard`]: the keys that are pressed while the agent works
 //! - [`typing`]: what of them waits
 
 mod alert;
+pub(crate) mod chosen_theme;
 pub(crate) mod confirmation;
 pub(crate) mod conversation;
 mod editor;
@@ -35,7 +39,9 @@ mod local;
 pub(crate) mod output;
 pub(crate) mod pipe;
 pub(crate) mod session_models;
+mod shell;
 mod short_answers;
+mod step_ticks;
 mod stream;
 mod switching;
 pub(crate) mod talk;

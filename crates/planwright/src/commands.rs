@@ -66,7 +66,10 @@ async fn carry_out(global: &Global, command: CliCommand) -> ExitResult {
     }
     match command {
         CliCommand::Overview => overview::run(global),
-        CliCommand::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
+        CliCommand::Chat(arguments) => {
+            setup::before_first_chat(global, &arguments).await?;
+            chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await
+        }
         CliCommand::Plan(arguments) => {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await

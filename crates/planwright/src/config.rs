@@ -137,6 +137,8 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone)]
 pub(crate) struct ModelSettings {
     pub(crate) choice: ModelChoice,
+    /// Whether a variable or the file names it.
+    pub(crate) is_chosen: bool,
     /// Overrides what is known about the model.
     pub(crate) context_tokens: Option<u32>,
     pub(crate) limits: ReplyLimits,
@@ -357,6 +359,7 @@ fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(L
 fn model(file: &mut File, path: &Path) -> Result<ModelSettings, Failure> {
     let choose = |text: &str| text.parse::<ModelChoice>();
     let named = variable("PLANWRIGHT_MODEL", |text| choose(text).map_err(|error| error.to_string()))?;
+    let is_chosen = named.is_some() || file.model.is_some();
     let choice = match (named, &file.model) {
         (Some(choice), _) => choice,
         (None, Some(text)) => {
@@ -366,5 +369,5 @@ fn model(file: &mut File, path: &Path) -> Result<ModelSettings, Failure> {
     };
     let tokens = variable("PLANWRIGHT_CONTEXT_TOKENS", Positive::parse)?.or(file.context_tokens);
     let limits = std::mem::take(&mut file.reply).reply_limits();
-    Ok(ModelSettings { choice, context_tokens: tokens.map(Positive::get), limits })
+    Ok(ModelSettings { choice, is_chosen, context_tokens: tokens.map(Positive::get), limits })
 }

@@ -10,7 +10,7 @@
 //! - [`commands`]: one module per command
 //! - [`demo`]: what an agent tries and what Planwright answers, on a temporary store
 //! - `asking_server`: upstream servers that ask for more than they may reach
-//! - [`external_editor`]: the person's editor
+//! - [`external_editor`], [`external_pager`]: the person's editor and pager
 //! - [`file_sharing`]: where servers share the files of sessions
 //! - [`file_system`]: whether a folder is on another machine, and how much room it has
 //! - [`invocation`]: commands in hints, as they have to be typed
@@ -39,6 +39,7 @@ mod config;
 mod context;
 mod demo;
 mod external_editor;
+mod external_pager;
 mod failure;
 mod file_sharing;
 mod file_system;

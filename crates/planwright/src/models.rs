@@ -1,10 +1,11 @@
-//! The models that specialists name, each connected once.
+//! The models that answer: those that specialists name, each connected once, and one that is tried out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::policy::Policy;
-use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog};
+use planwright_engine::model::{EmbeddingModel, Model, ModelCatalog, Silent};
 use planwright_llm::{ChooseError, MissingEmbeddings, ModelChoice, Options, connect, connect_embeddings};
 
 use crate::config::ModelSettings;
@@ -47,6 +48,20 @@ impl ModelCatalog for ConfiguredModels {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
         self.connected(name).map_err(|error| error.to_string())
     }
+}
+
+/// Asks a model for one word. The error says why it does not answer.
+pub(crate) async fn try_out(choice: &ModelChoice, settings: &ModelSettings) -> Result<(), String> {
+    let model =
+        connect(choice, |name| std::env::var(name).ok(), options(settings)).map_err(|error| error.to_string())?;
+    let request = ModelRequest {
+        system: String::new(),
+        messages: vec![ModelMessage::User { text: "Answer with one word: ready".to_owned() }],
+        tools: Arc::default(),
+        // Some models think before they answer.
+        max_output_tokens: Some(64),
+    };
+    model.reply(&request, &Silent).await.map(drop).map_err(|error| error.message)
 }
 
 /// How every model of this process is called.

@@ -6,6 +6,7 @@
 pub(crate) mod card;
 pub(crate) mod chat_card;
 pub(crate) mod checklist;
+mod code;
 pub(crate) mod diff;
 pub(crate) mod file_diff;
 pub(crate) mod history;
@@ -18,5 +19,6 @@ pub(crate) mod screen;
 pub(crate) mod sessions;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod theme;
 pub(crate) mod time;
 pub(crate) mod watch;

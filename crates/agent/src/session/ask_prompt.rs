@@ -13,26 +13,25 @@ pub fn ask_text(waiting: &WaitingAsk) -> String {
             let always = call.describe_always().map(|always| format!("\n\n{always}")).unwrap_or_default();
             format!("{}\n\n{}{always}", call_text(call), visible(&call.reason))
         }
-        AskSubject::Questions { .. } => ask_prompt(waiting),
-    }
-}
-
-/// What the agent asks, with what to type, in Markdown.
-pub(crate) fn ask_prompt(waiting: &WaitingAsk) -> String {
-    match &waiting.ask.subject {
-        AskSubject::Permission(_) => {
-            format!("{}\n\n{}", ask_text(waiting), choice_list(&ask_choices(waiting).list))
-        }
         AskSubject::Questions { questions } => {
             let several = questions.len() > 1;
             let text: Vec<_> = (1..).zip(questions).map(|(number, asked)| question(number, asked, several)).collect();
             let how =
                 if several { "Answer each question in a line of its own, in this order." } else { "Type your answer." };
-            let code = waiting.ask.code();
-            format!(
-                "{}\n\n{how} A script names the question: `/answer {code} ANSWER`. `/stop` ends the turn without an answer.",
-                text.join("\n\n")
-            )
+            format!("{}\n\n{how} `/stop` ends the turn without an answer.", text.join("\n\n"))
+        }
+    }
+}
+
+/// What the agent asks, with what to type, in Markdown.
+pub fn ask_prompt(waiting: &WaitingAsk) -> String {
+    match &waiting.ask.subject {
+        AskSubject::Permission(_) => {
+            format!("{}\n\n{}", ask_text(waiting), choice_list(&ask_choices(waiting).list))
+        }
+        AskSubject::Questions { .. } => {
+            let (text, code) = (ask_text(waiting), waiting.ask.code());
+            format!("{text} A script names the question: `/answer {code} ANSWER`.")
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::rehearsal::draft::{DRAFTED_HERE, Draft, revised};
 use crate::rehearsal::intent::Intent;
 use crate::rehearsal::plan::{RehearsedPhase, RehearsedPlan};
 use crate::rehearsal::turn_view::TurnView;
-use crate::rehearsal::{Next, messages, progress};
+use crate::rehearsal::{Next, messages, progress, sample};
 
 pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
     let intent = Intent::of(turn.text);
@@ -29,10 +29,11 @@ pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
 }
 
 fn write(turn: &TurnView<'_>, plan: &RehearsedPlan, feedback: Option<&str>) -> Next {
+    let drafted = || sample::draft(turn.text).unwrap_or_else(|| Draft::from_text(turn.text)).markdown();
     let markdown = match feedback {
-        Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_text(turn.text).markdown(), feedback),
+        Some(feedback) if plan.markdown.is_empty() => revised(&drafted(), feedback),
         Some(feedback) => revised(&plan.markdown, feedback),
-        None => Draft::from_text(turn.text).markdown(),
+        None => drafted(),
     };
     Next::Call("plan_set_content", json!({ "plan_markdown": markdown }))
 }

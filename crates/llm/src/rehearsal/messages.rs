@@ -4,7 +4,8 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::visible::visible;
 
 use crate::rehearsal::draft::{one_line, shortened};
-use crate::rehearsal::plan::RehearsedProgress;
+use crate::rehearsal::plan::{RehearsedPlan, RehearsedProgress};
+use crate::rehearsal::sample;
 use crate::rehearsal::turn_view::{MadeCall, TurnView};
 
 const REASON_CHARACTERS: usize = 600;
@@ -23,7 +24,9 @@ pub(super) fn at_the_end(turn: &TurnView<'_>) -> Option<String> {
         _ if last.failed && last.is_about_plans() => Some(refused(last)),
         "plan_set_content" | "plan_submit" => Some(signed(include_str!("texts/ready.md"))),
         "plan_finalize" => Some(signed(include_str!("texts/collected.md"))),
-        "plan_progress" if RehearsedProgress::read(&last.value()) == RehearsedProgress::AllDone => Some(rehearsed()),
+        "plan_progress" if RehearsedProgress::read(&last.value()) == RehearsedProgress::AllDone => {
+            Some(carried_out(turn, &RehearsedPlan::of(turn).markdown))
+        }
         _ => None,
     }
 }
@@ -62,8 +65,14 @@ pub(super) fn not_drafted_here() -> String {
     signed(include_str!("texts/not_drafted_here.md"))
 }
 
-pub(super) fn rehearsed() -> String {
-    signed(include_str!("texts/rehearsed.md"))
+/// What is said once every step of a document is reported.
+pub(super) fn carried_out(turn: &TurnView<'_>, markdown: &str) -> String {
+    let failed = turn.made("plan_progress").any(|report| report.given()["status"] == "failed");
+    signed(match sample::is_in(markdown) {
+        true if failed => "A step of the sample project failed; `/plan show` says why.",
+        true => include_str!("texts/sample.md"),
+        false => include_str!("texts/rehearsed.md"),
+    })
 }
 
 /// A specialist's last words about its step.

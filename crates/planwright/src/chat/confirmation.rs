@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use planwright_agent::session::input::{Approving, BeginWork, Input, SeenPlan};
+use planwright_agent::session::input::{Approving, BeginWork, Changes, Input, SeenPlan};
 use planwright_core::actor::Actor;
 use planwright_core::approval::Require;
 use planwright_core::ask::AskSubject;
@@ -33,6 +33,7 @@ impl ChatConversation {
         input: Input,
         asked: ExchangeStart<'_>,
     ) -> Result<(Input, Actor), Failure> {
+        let input = self.with_comments(input).await?;
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
         if self.needs_verified(&input).await? {
             let shown = match &input {
@@ -66,7 +67,7 @@ impl ChatConversation {
         if let Asker::Pipe = self.asker() {
             let given = match asked {
                 ExchangeStart::Text(text) => split_digest(text).1,
-                ExchangeStart::Resume => None,
+                ExchangeStart::Input(_) | ExchangeStart::Resume => None,
             };
             let digest = given.ok_or_else(|| needs_digest(&plan))?;
             self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: plan.id.clone(), digest })));
@@ -98,6 +99,24 @@ impl ChatConversation {
 }
 
 impl ChatConversation {
+    /// A request for changes takes the comments along that the person has kept on the plan.
+    async fn with_comments(&self, input: Input) -> Result<Input, Failure> {
+        let (Asker::Terminal(_), Input::Command(SlashCommand::Plan(PlanCommand::Revise { plan, feedback }))) =
+            (self.asker(), &input)
+        else {
+            return Ok(input);
+        };
+        let engine = self.agent().engine();
+        // The answer says what is wrong with the plan.
+        let Ok(plan) = engine.plans().find(self.session(), plan.as_ref()).await else { return Ok(input) };
+        let review = engine.reviews().draft(&plan, self.person()).await?;
+        if review.comments.is_empty() {
+            return Ok(input);
+        }
+        let changes = Changes { feedback: feedback.clone(), review: Some(review) };
+        Ok(Input::Revise { plan: plan.id.clone(), changes, begin: BeginWork::Now })
+    }
+
     /// Whether the input permits something that takes a verified person: a call of the agent, or tools of an MCP server.
     async fn needs_verified(&self, input: &Input) -> Result<bool, Failure> {
         // A command such as `planwright schedule` asked for the passphrase before.

@@ -56,6 +56,8 @@ pub(super) enum Asker {
 pub(super) enum ExchangeStart<'a> {
     /// What a person typed.
     Text(&'a str),
+    /// What the chat made of it.
+    Input(&'a Input),
     /// Whatever was interrupted is resumed, if there is something.
     Resume,
 }
@@ -72,7 +74,7 @@ pub(super) enum ExchangeResult {
 }
 
 /// How often what is drawn is drawn anew.
-const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
+pub(super) const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is said at the start instead of waiting for the other process.
 const WORKED_ON_ELSEWHERE: &str =
@@ -181,6 +183,7 @@ impl ChatConversation {
         }
         let (first, then) = match asked {
             ExchangeStart::Text(text) => (text_input(text), None),
+            ExchangeStart::Input(input) => (input.clone(), None),
             ExchangeStart::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
         };
         let (first, person) = match self.confirmed(first, asked).await {
@@ -204,6 +207,9 @@ impl ChatConversation {
             }
             Ok(Some(Ok(Some(answer)))) => {
                 self.arrive(&answer.session);
+                if answer.plan.is_some() {
+                    view.offer_keys(self.waiting().await.plan.map(|waiting| waiting.plan));
+                }
                 view.answer(&answer)?;
                 self.note_seen(&answer);
                 Ok(ExchangeResult::Answer(Box::new(answer)))
@@ -312,7 +318,7 @@ impl ChatConversation {
     }
 
     /// Reads what the person typed meanwhile, and shows that it waits. A `/stop` is the same as Ctrl+C, and so is Escape.
-    fn read_keys(&mut self, view: &mut dyn View) -> Result<Option<Signal>, Failure> {
+    pub(super) fn read_keys(&mut self, view: &mut dyn View) -> Result<Option<Signal>, Failure> {
         self.typing.read();
         let stops = self.typing.take_stop();
         match self.typing.drawn(live::width(), screen::window().1) {

@@ -276,7 +276,7 @@ impl Completer for Commands {
         let leaving = LEAVING.iter().filter(|word| !typed.is_empty() && word.starts_with(typed));
         found.extend(leaving.map(|word| (*word).to_owned()));
         found.extend(local::completions(typed));
-        found.extend(self.arguments.completions(typed));
+        found.extend(self.arguments.completions(typed).into_iter().map(|known| known.line));
         Ok((at - typed.len(), found))
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum WordsAfter {
     May,
     /// Without them the command is begun, and the person finishes it.
     Must,
+    /// The same, where the command takes the words as they are: a step and a comment on it.
+    Own,
 }
 
 /// What a line means while short answers are offered.
@@ -49,14 +51,29 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<ShortAnswer> {
             answers.push(answer('s', "step by step", format!("{} step by step", choice.command), WordsAfter::Nothing));
         }
     }
-    let is_ready = plan.status == PlanStatus::Ready;
-    if is_ready && matches!(plan.content, PlanContent::Collect(_)) {
-        let command = format!("{} {}", local::PREVIEW, plan.number);
-        answers.push(answer('v', "view it as changes of files", command, WordsAfter::Nothing));
+    if plan.status == PlanStatus::Ready {
+        answers.extend(of_review(plan));
     }
-    if is_ready && plan.version > 1 {
-        answers.push(answer('d', "what changed", format!("/plan diff {}", plan.number), WordsAfter::Nothing));
+    answers
+}
+
+/// What a person does with a plan before they decide.
+fn of_review(plan: &Plan) -> Vec<ShortAnswer> {
+    let of = |letter, label: &str, command: &str| {
+        answer(letter, label, format!("{command} {}", plan.number), WordsAfter::Nothing)
+    };
+    let mut answers = match plan.content {
+        PlanContent::Document(_) => vec![of('e', "edit", local::EDIT)],
+        PlanContent::Build(_) => vec![of('t', "tick steps", local::PICK)],
+        PlanContent::Collect(_) => {
+            vec![of('t', "tick steps", local::PICK), of('v', "view it as changes of files", local::PREVIEW)]
+        }
+    };
+    answers.push(answer('m', "comment on a step", local::COMMENT.to_owned(), WordsAfter::Own));
+    if plan.version > 1 {
+        answers.push(of('d', "what changed", "/plan diff"));
     }
+    answers.push(of('p', "page", local::PAGE));
     answers
 }
 
@@ -130,7 +147,8 @@ impl ShortAnswer {
         let command = &self.command;
         match (self.words, words) {
             (WordsAfter::Nothing | WordsAfter::Steps | WordsAfter::May, "") => Some(Meaning::Command(command.clone())),
-            (WordsAfter::Must, "") => Some(Meaning::Begin(format!("{command} "))),
+            (WordsAfter::Must | WordsAfter::Own, "") => Some(Meaning::Begin(format!("{command} "))),
+            (WordsAfter::Own, words) => Some(Meaning::Command(format!("{command} {words}"))),
             (WordsAfter::Nothing, _) => None,
             (WordsAfter::Steps, steps) => are_steps(steps).then(|| Meaning::Command(format!("{command} only {steps}"))),
             (WordsAfter::May | WordsAfter::Must, words) => Some(Meaning::Command(format!("{command} -- {words}"))),
@@ -140,7 +158,9 @@ impl ShortAnswer {
     /// What Enter does, if the line is this letter.
     fn effect(&self) -> String {
         match self.words {
-            WordsAfter::Must => format!("  {}: go on with Enter, or a space and your words", self.label),
+            WordsAfter::Must | WordsAfter::Own => {
+                format!("  {}: go on with Enter, or a space and your words", self.label)
+            }
             WordsAfter::Nothing | WordsAfter::Steps | WordsAfter::May => format!("  Enter: {}", self.label),
         }
     }
@@ -171,6 +191,7 @@ pub(super) fn legend(offered: &[ShortAnswer]) -> Vec<(String, &str)> {
         WordsAfter::Nothing => answer.letter.to_string(),
         WordsAfter::Steps => format!("{0} or {0} 1,3", answer.letter),
         WordsAfter::May | WordsAfter::Must => format!("{} WORDS", answer.letter),
+        WordsAfter::Own => format!("{} STEP WORDS", answer.letter),
     };
     offered.iter().map(|answer| (shown(answer), answer.label.as_str())).collect()
 }
@@ -185,6 +206,7 @@ mod tests {
             answer('c', "request changes", "/plan revise #2".to_owned(), WordsAfter::Must),
             answer('n', "no, and why", "/deny 3f2a91c0".to_owned(), WordsAfter::May),
             answer('r', "reject", "/plan reject 2".to_owned(), WordsAfter::Nothing),
+            answer('m', "comment on a step", "/comment".to_owned(), WordsAfter::Own),
         ]
     }
 
@@ -201,6 +223,8 @@ mod tests {
             ("approve", None),
             ("c use a view", command("/plan revise #2 -- use a view")),
             ("c", Some(Meaning::Begin("/plan revise #2 ".to_owned()))),
+            ("m 2 too vague", command("/comment 2 too vague")),
+            ("m", Some(Meaning::Begin("/comment ".to_owned()))),
             ("n", command("/deny 3f2a91c0")),
             ("n only the unit tests", command("/deny 3f2a91c0 -- only the unit tests")),
             ("no", None),

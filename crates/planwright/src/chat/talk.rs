@@ -2,10 +2,12 @@
 //!
 //! - `own_commands`: what the chat carries out by itself
 //! - `prompt_box`: the prompt of the inline interface
+//! - `reviewing`: what a person does with a plan before they decide
 //! - `welcome`: what is read first
 
 mod own_commands;
 mod prompt_box;
+mod reviewing;
 mod welcome;
 
 use std::io::Write as _;
@@ -16,6 +18,7 @@ use std::time::{Duration, Instant};
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::feed::Feed;
 
+use super::chosen_theme::ChosenTheme;
 use super::conversation::{ChatConversation, ExchangeResult, ExchangeStart};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::elsewhere::Elsewhere;
@@ -59,6 +62,7 @@ pub(crate) struct ChatTerminal {
     pub(crate) alert: ChatAlert,
     pub(crate) interface: ChatInterface,
     pub(crate) models: SessionModels,
+    pub(crate) theme: ChosenTheme,
     pub(crate) make_agent: MakeAgent,
 }
 
@@ -71,7 +75,8 @@ enum Surface {
 }
 
 pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTerminal) -> ExitResult {
-    let ChatTerminal { screen, history, log, alert, interface, models, make_agent } = terminal;
+    let ChatTerminal { screen, history, log, alert, interface, models, theme, make_agent } = terminal;
+    theme.apply();
     if log == LogPlace::Screen {
         logging::hold();
     }
@@ -100,6 +105,7 @@ pub(crate) async fn run(mut conversation: ChatConversation, terminal: ChatTermin
         log,
         alert,
         models,
+        theme,
         make_agent,
     }
     .run()
@@ -124,6 +130,7 @@ struct Talk {
     log: LogPlace,
     alert: ChatAlert,
     models: SessionModels,
+    theme: ChosenTheme,
     make_agent: MakeAgent,
 }
 

@@ -6,11 +6,14 @@ mod plain;
 mod region;
 mod steps;
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 
 use jiff::Timestamp;
+use planwright_agent::session::ask_prompt::{ask_prompt, ask_text};
 use planwright_agent::session::outcome::Answer;
 use planwright_agent::session::progress::Progress;
+use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
 use planwright_core::turn::TurnEnd;
 
@@ -18,9 +21,11 @@ pub(super) use self::json::JsonView;
 pub(super) use self::live::LiveView;
 pub(super) use self::plain::PlainView;
 use crate::failure::{Exit, Failure};
+use crate::terminal::chat_card::{self, CardForm};
+use crate::terminal::live as live_lines;
+use crate::terminal::markdown::{self, Headings};
 use crate::terminal::palette::{ERROR, WARNING};
 use crate::terminal::text::paint;
-use crate::terminal::{chat_card, live as live_lines, markdown};
 
 /// The box in which the person types, as it is drawn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,6 +74,9 @@ pub(super) trait View: Send {
     fn line(&mut self, text: &str) -> Result<(), Failure> {
         live_lines::put("", text)
     }
+
+    /// Keys decide about this plan from now on.
+    fn offer_keys(&mut self, _: Option<PlanId>) {}
 
     /// The person leaves. What is drawn anew goes away.
     fn leave(&mut self) -> Result<(), Failure> {
@@ -120,10 +128,15 @@ pub(super) fn exit(answer: &Answer) -> Exit {
 }
 
 /// The answer as a person reads it, without what they have read already.
-fn answer_text(answer: &Answer, streamed: &str, width: usize) -> String {
-    let rest = not_streamed(&answer.reply, streamed);
+fn answer_text(answer: &Answer, streamed: &str, form: CardForm, width: usize) -> String {
+    let reply = reply_text(answer, form);
+    let rest = not_streamed(&reply, streamed);
+    let headings = match form {
+        CardForm::Whole => Headings::Marked,
+        CardForm::Short | CardForm::WithKeys => live_lines::headings(),
+    };
     let mut text = match exit(answer) {
-        Exit::Done => markdown::render(rest, width),
+        Exit::Done => markdown::render_with(rest, width, headings),
         Exit::Refused if answer.end.is_none() => marked(rest, &paint("✘", WARNING), width),
         // A person who said stop need not be warned of it.
         Exit::Refused => markdown::render(rest, width),
@@ -133,9 +146,19 @@ fn answer_text(answer: &Answer, streamed: &str, width: usize) -> String {
     };
     if let Some(card) = &answer.plan {
         let gap = if text.is_empty() { "" } else { "\n" };
-        text = format!("{text}{gap}{}", chat_card::whole(card, width));
+        text = format!("{text}{gap}{}", chat_card::whole(card, form, width));
     }
     text
+}
+
+/// The reply, without the commands for what the agent asks where keys stand for them.
+fn reply_text(answer: &Answer, form: CardForm) -> Cow<'_, str> {
+    let asked = answer.ask.as_ref().filter(|_| form != CardForm::Whole);
+    let before = asked.and_then(|ask| Some((ask, answer.reply.strip_suffix(&ask_prompt(ask))?)));
+    match before {
+        Some((ask, before)) => Cow::Owned(format!("{before}{}", ask_text(ask))),
+        None => Cow::Borrowed(&answer.reply),
+    }
 }
 
 fn marked(text: &str, mark: &str, width: usize) -> String {

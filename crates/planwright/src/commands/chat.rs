@@ -14,6 +14,7 @@ use planwright_core::visible::visible;
 use planwright_llm::{ModelChoice, connect};
 
 use super::project::{self, ChatSession};
+use crate::chat::chosen_theme::ChosenTheme;
 use crate::chat::conversation::ChatConversation;
 use crate::chat::inline;
 use crate::chat::lines;
@@ -85,6 +86,7 @@ fn terminal(context: Context, plain: bool) -> ChatTerminal {
         alert: context.chat_alert,
         interface,
         models: SessionModels::new(&context.data),
+        theme: ChosenTheme::new(&context.data),
         make_agent: Box::new(move |name| agent(&context, Some(name))),
     }
 }

@@ -17,12 +17,13 @@ use crate::config::setting_default;
 use crate::context::{Context, Store};
 use crate::failure::{ExitResult, Failure};
 use crate::terminal::palette::DIM;
+use crate::terminal::screen::Screen;
 use crate::terminal::text::{pad, paint};
 
 pub(crate) async fn run(global: &Global, command: ConfigCommand) -> ExitResult {
     let context = async || Context::open(global, Store::MustExist).await;
     match command {
-        ConfigCommand::Show => show(&context().await?, global).await,
+        ConfigCommand::Show => show(Context::open_existing(global).await?.as_ref(), global).await,
         ConfigCommand::Path => file::path(global),
         ConfigCommand::Edit => file::edit(global),
         ConfigCommand::Set { key, value, approver } => {
@@ -33,15 +34,22 @@ pub(crate) async fn run(global: &Global, command: ConfigCommand) -> ExitResult {
     }
 }
 
-async fn show(context: &Context, global: &Global) -> ExitResult {
+/// Without a store the guarded settings have their defaults.
+async fn show(context: Option<&Context>, global: &Global) -> ExitResult {
     let own = file::own_values(global)?;
-    let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
+    let (settings, differences) = match context {
+        Some(context) => {
+            let settings = context.engine.approvals().state().await?.settings.unwrap_or_default();
+            (settings, context.served.differences.as_slice())
+        }
+        None => Default::default(),
+    };
     let describe = || {
         let keys = || GUARDED.iter().chain([&BOT]);
         let width = keys().map(|key| key.len()).max().unwrap_or_default();
         let value = |key: &str| settings.get(key).cloned().unwrap_or_else(|| default_of(key));
         let mut text: String = keys().map(|key| format!("{}  {}\n", pad(key, width), value(key))).collect();
-        text.extend(context.served.differences.iter().map(|difference| format!("\n{difference}\n")));
+        text.extend(differences.iter().map(|difference| format!("\n{difference}\n")));
         if !own.is_empty() {
             text.push_str(&format!("\n{}\n", paint("Set by the configuration and by variables:", DIM)));
             text.extend(own.iter().map(|own| format!("{}\n", own.describe())));
@@ -50,9 +58,9 @@ async fn show(context: &Context, global: &Global) -> ExitResult {
     };
     let view = || {
         let own: Vec<_> = own.iter().map(file::OwnValue::view).collect();
-        json!({ "settings": settings, "differences": context.served.differences, "own": own })
+        json!({ "settings": settings, "differences": differences, "own": own })
     };
-    context.screen.answer(view, describe)
+    Screen::new(global.json).answer(view, describe)
 }
 
 fn default_of(key: &str) -> String {

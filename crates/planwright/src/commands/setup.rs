@@ -1,13 +1,13 @@
-//! `planwright setup`: which model answers and which clients Planwright works in, asked one after the other.
+//! `planwright setup`: which model answers and which clients Planwright works in, asked one after the other. The first chat begins
+//! with it.
 
-use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::visible::visible;
-use planwright_engine::model::Silent;
-use planwright_llm::{ModelChoice, OfferedModels, Provider, connect, offered_models};
+use planwright_llm::{ModelChoice, OfferedModels, Provider, offered_models};
+use planwright_store::Location;
 use toml_edit::DocumentMut;
 
 use super::install;
-use crate::cli::{ClientName, Global, InstallArgs};
+use crate::cli::{ChatArgs, ClientName, Global, InstallArgs};
 use crate::config::{Settings, configuration_path};
 use crate::context::make_folder;
 use crate::failure::{Exit, ExitResult, Failure};
@@ -19,6 +19,10 @@ use crate::terminal::text::paint;
 /// How many models of a provider are listed.
 const MAX_LISTED: usize = 5;
 const VARIABLE: &str = "PLANWRIGHT_MODEL";
+const GREETING: &str = "Welcome to Planwright: an agent plans, you decide, and then it works.
+Two or three questions first; `planwright setup` asks them again.
+
+";
 
 pub(super) async fn run(global: &Global) -> ExitResult {
     let screen = Screen::new(global.json);
@@ -32,8 +36,37 @@ pub(super) async fn run(global: &Global) -> ExitResult {
     Ok(Exit::Done)
 }
 
+/// Asks the same before the first chat of a person who has chosen no model and has no store yet. The answer is stored, so it is asked once.
+pub(super) async fn before_first_chat(global: &Global, arguments: &ChatArgs) -> Result<(), Failure> {
+    let screen = Screen::new(global.json);
+    if !screen.interactive || !arguments.message.is_empty() || arguments.model.is_some() {
+        return Ok(());
+    }
+    let settings = Settings::read(global)?;
+    let is_new = match &settings.location {
+        Location::Sqlite(store) => !store.exists(),
+        Location::Postgres(_) => false,
+    };
+    if settings.model.is_chosen || !is_new {
+        return Ok(());
+    }
+    screen.print(GREETING)?;
+    if let Choosing::Kept = choose_model(global, &settings, &screen).await? {
+        remember(global, &settings.model.choice, &screen)?;
+    }
+    offer_clients(global, &screen)?;
+    screen.print("\n")
+}
+
+/// What became of the question for a model.
+enum Choosing {
+    /// The model that was there answers.
+    Kept,
+    Chosen,
+}
+
 /// Asks until a model answers, or until the person keeps the one that is there.
-async fn choose_model(global: &Global, settings: &Settings, screen: &Screen) -> Result<(), Failure> {
+async fn choose_model(global: &Global, settings: &Settings, screen: &Screen) -> Result<Choosing, Failure> {
     let offered = offered().await;
     screen.print(&format!("{}\n{}", paint("Which model answers?", BOLD), listed(&offered)))?;
     loop {
@@ -41,11 +74,11 @@ async fn choose_model(global: &Global, settings: &Settings, screen: &Screen) -> 
             format!("A number, PROVIDER:NAME, or Enter for {}: ", visible(&settings.model.choice.to_string()));
         let answer = screen.ask(&question)?.unwrap_or_default();
         if answer.is_empty() {
-            return Ok(());
+            return Ok(Choosing::Kept);
         }
         let named = answer.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
         match try_model(named.unwrap_or(&answer), settings, screen).await? {
-            Some(choice) => return remember(global, &choice, screen),
+            Some(choice) => return remember(global, &choice, screen).map(|()| Choosing::Chosen),
             None => continue,
         }
     }
@@ -81,23 +114,10 @@ async fn try_model(name: &str, settings: &Settings, screen: &Screen) -> Result<O
         Ok(choice) => choice,
         Err(error) => return told(&paint("✘", ERROR), &error.to_string()).map(|()| None),
     };
-    let lookup = |name: &str| std::env::var(name).ok();
-    let model = match connect(&choice, lookup, models::options(&settings.model)) {
-        Ok(model) => model,
-        Err(error) => return told(&paint("✘", ERROR), &error.to_string()).map(|()| None),
-    };
-    let request = ModelRequest {
-        system: String::new(),
-        messages: vec![ModelMessage::User { text: "Answer with one word: ready".to_owned() }],
-        tools: std::sync::Arc::default(),
-        // Some models think before they answer.
-        max_output_tokens: Some(64),
-    };
-    match model.reply(&request, &Silent).await {
-        Ok(_) => told(&paint("✔", GOOD), &format!("{choice} answers."))?,
-        Err(error) => return told(&paint("✘", ERROR), &error.message).map(|()| None),
+    match models::try_out(&choice, &settings.model).await {
+        Ok(()) => told(&paint("✔", GOOD), &format!("{choice} answers.")).map(|()| Some(choice)),
+        Err(reason) => told(&paint("✘", ERROR), &reason).map(|()| None),
     }
-    Ok(Some(choice))
 }
 
 /// Writes the choice into the configuration. Everything else in it stays as it is.

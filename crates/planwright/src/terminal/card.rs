@@ -10,7 +10,7 @@ use planwright_engine::plan_steps::plan_steps;
 use planwright_engine::recognition;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
-use super::text::{Span, paint, painted, shown, shown_line, wrap};
+use super::text::{Span, paint, painted, short_id, shown, shown_line, wrap};
 use super::{markdown, time};
 use crate::invocation::Invocation;
 
@@ -61,7 +61,7 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
     head.push('\n');
     let mut field = |name: &str, value: &str| head.push_str(&labelled(name, value, width));
     field("session", &plan.session.to_string());
-    field("id", plan.id.as_str());
+    field("id", short_id(plan.id.as_str()));
     field("digest", &plan.digest().to_string());
     if let Some(Source { by, at, imported }) = source {
         let label = if *imported { "imported" } else { "drafted" };
@@ -71,10 +71,10 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
         field("about", &shown_line(about));
     }
     if let Some(earlier) = &plan.supersedes {
-        field("replaces", earlier.as_str());
+        field("replaces", short_id(earlier.as_str()));
     }
     if let Some(later) = &plan.superseded_by {
-        field("replaced by", later.as_str());
+        field("replaced by", short_id(later.as_str()));
     }
     if let Some(feedback) = &plan.feedback {
         field(
@@ -227,7 +227,7 @@ pub(crate) fn command(choice: &Choice, plan: &Plan, activity: Option<&Activity>,
         (ChoiceKind::Plan(kind), _) => kind,
         (_, Some(Activity::Asking(waiting))) => {
             let why = (choice.kind == ChoiceKind::Permit(Grant::No)).then_some(["--", "WHY"]);
-            let words = ["inbox", "answer", waiting.ask.id.as_str(), choice.name()];
+            let words = ["inbox", "answer", short_id(waiting.ask.id.as_str()), choice.name()];
             return invocation.command(words.into_iter().chain(why.into_iter().flatten()));
         }
         (_, Some(Activity::Running | Activity::Paused | Activity::LeftTo(_)) | None) => return choice.command.clone(),

@@ -4,15 +4,41 @@ use planwright_agent::session::outcome::PlanCard;
 use planwright_engine::who;
 
 use super::card::labelled;
+use super::live::headings;
+use super::markdown::Headings;
 use super::palette::{self, BOLD, COMMAND, DIM};
 use super::text::{Span, paint, painted, shown_line, wrap};
 use super::{markdown, time};
 
-pub(crate) fn whole(card: &PlanCard, width: usize) -> String {
+/// How much of a card is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CardForm {
+    /// With a digest that can be copied, and the commands.
+    Whole,
+    /// With the beginning of the digest, and the commands.
+    Short,
+    /// With the beginning of the digest. Keys stand for the commands, above the box in which the person types.
+    WithKeys,
+}
+
+/// So much of a digest tells two versions apart. What is approved is bound to all of it.
+const SHORT_DIGEST: usize = 12;
+
+pub(crate) fn whole(card: &PlanCard, form: CardForm, width: usize) -> String {
     let rule = paint(&"─".repeat(width), DIM);
-    let text = markdown::render(&card.markdown, width);
+    let headings = match form {
+        CardForm::Whole => Headings::Marked,
+        CardForm::Short | CardForm::WithKeys => headings(),
+    };
+    let text = markdown::render_with(&card.markdown, width, headings);
     let text = if text.trim().is_empty() { format!("{}\n", paint("(nothing in it yet)", DIM)) } else { text };
-    format!("{}{rule}\n{text}{rule}\n{}{}", head(card, width), progress(card), next(card, width))
+    format!("{}{rule}\n{text}{rule}\n{}{}", head(card, form, width), progress(card), next(card, form, width))
+}
+
+/// Whether the text of the plan begins with its title.
+fn shows_title(card: &PlanCard) -> bool {
+    let first = card.markdown.trim_start().lines().next().unwrap_or_default();
+    first.strip_prefix("# ").is_some_and(|title| title.trim() == card.title.trim())
 }
 
 fn progress(card: &PlanCard) -> String {
@@ -21,10 +47,14 @@ fn progress(card: &PlanCard) -> String {
     })
 }
 
-fn head(card: &PlanCard, width: usize) -> String {
+fn head(card: &PlanCard, form: CardForm, width: usize) -> String {
+    let digest = card.digest.to_string();
     let mut version = card.style.to_string();
     if card.version > 1 {
         version.push_str(&format!(", version {}", card.version));
+    }
+    if form != CardForm::Whole {
+        version.push_str(&format!(", digest {}", &digest[..SHORT_DIGEST.min(digest.len())]));
     }
     let mut head = format!(
         "{}  {}  {}\n",
@@ -32,11 +62,15 @@ fn head(card: &PlanCard, width: usize) -> String {
         paint(card.status.as_str(), palette::status(card.status)),
         paint(&version, DIM)
     );
-    for line in wrap(&[Span::new(&shown_line(&card.title), BOLD)], width) {
-        head.push_str(&painted(&line));
-        head.push('\n');
+    if form == CardForm::Whole || !shows_title(card) {
+        for line in wrap(&[Span::new(&shown_line(&card.title), BOLD)], width) {
+            head.push_str(&painted(&line));
+            head.push('\n');
+        }
     }
-    head.push_str(&labelled("digest", &card.digest.to_string(), width));
+    if form == CardForm::Whole {
+        head.push_str(&labelled("digest", &digest, width));
+    }
     if let Some(waiting) = &card.incomplete_approval {
         head.push_str(&labelled("approval", &shown_line(&waiting.to_string()), width));
     }
@@ -47,10 +81,13 @@ fn head(card: &PlanCard, width: usize) -> String {
     head
 }
 
-/// What it waits for, and each choice with its command.
-fn next(card: &PlanCard, width: usize) -> String {
+/// What it waits for, and each choice with its command unless it has a key.
+fn next(card: &PlanCard, form: CardForm, width: usize) -> String {
     let mut text = paint(&shown_line(&card.choices.situation), DIM);
     text.push('\n');
+    if form == CardForm::WithKeys {
+        return text;
+    }
     for choice in &card.choices.list {
         let label = Span::new(&format!("{}: ", shown_line(&choice.label)), DIM);
         for line in wrap(&[label, Span::new(&shown_line(&choice.command), COMMAND)], width) {

@@ -4,7 +4,7 @@ use planwright_core::call_text::call_blocks;
 use planwright_surfaces::wire::{ChoiceView, WaitingKind, WaitingView};
 
 use super::palette::{BOLD, DIM, ERROR, GOOD, PLAIN};
-use super::text::{Span, paint, painted, shown, shown_line, wrap};
+use super::text::{Span, paint, painted, short_id, shown, shown_line, wrap};
 use super::time;
 use crate::invocation::Invocation;
 
@@ -51,15 +51,9 @@ pub(crate) fn one_line(item: &WaitingView) -> String {
     format!("{}: {} ({place}, {})", kind(item.kind).trim(), shown_line(&item.title), name(item))
 }
 
-/// The end of the id, by which it can be named. The id of a step to look at ends in its position.
 fn name(item: &WaitingView) -> &str {
-    const LENGTH: usize = 8;
     let id = item.id.as_str();
-    if item.kind == WaitingKind::ToolChange {
-        return id;
-    }
-    let end = id.find(':').unwrap_or(id.len());
-    &id[end.saturating_sub(LENGTH)..]
+    if item.kind == WaitingKind::ToolChange { id } else { short_id(id) }
 }
 
 /// What an agent asks, exactly: the call, or the questions.
@@ -109,7 +103,7 @@ pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
 
 /// The commands that decide about it.
 pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize) -> String {
-    let id = item.id.as_str();
+    let id = name(item);
     let line = |answer: &[&str], what: &str| {
         let command = invocation.command(["inbox", "answer", id].iter().chain(answer));
         format!("{}{}", spans(&[Span::new(what, DIM)], width), indented(&command, width))

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::markdown::Headings;
 use super::screen;
 use crate::failure::Failure;
 
@@ -43,6 +44,14 @@ pub(crate) fn without_unwanted_colors(text: &str) -> String {
     match AutoStream::choice(&io::stdout()) {
         ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
         ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => text.to_owned(),
+    }
+}
+
+/// Headings have a style where styles are seen.
+pub(crate) fn headings() -> Headings {
+    match AutoStream::choice(&io::stdout()) {
+        ColorChoice::Never => Headings::Marked,
+        ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Headings::Styled,
     }
 }
 

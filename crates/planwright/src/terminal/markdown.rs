@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use anstyle::Style;
 use planwright_core::plan::hidden::{HiddenKind, HiddenRange, hidden_ranges};
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use self::table::Table;
+use super::code::{self, Language};
 use super::palette::{ADDED, BOLD, CODE, DIM, LINK, PLAIN, REMOVED};
 use super::text::{Span, painted, shown, width, wrap};
 
@@ -21,9 +22,22 @@ const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES)
 /// Not every terminal can strike out, and a step that is struck out must not look like one to do.
 const STRUCK_OUT: &str = "~~";
 
+/// How a heading is told from other text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Headings {
+    /// With the marks that are written before it.
+    Marked,
+    /// With its style alone.
+    Styled,
+}
+
 pub(crate) fn render(markdown: &str, width: usize) -> String {
+    render_with(markdown, width, Headings::Marked)
+}
+
+pub(crate) fn render_with(markdown: &str, width: usize, headings: Headings) -> String {
     let source = shown(markdown);
-    let mut renderer = Renderer::new(&source, width);
+    let mut renderer = Renderer::new(&source, width, headings);
     let mut hidden = hidden_ranges(&source).into_iter().filter(|hidden| is_left_out(hidden.kind)).peekable();
     for (event, range) in Parser::new_ext(&source, OPTIONS).into_offset_iter() {
         let in_front = if let Event::End(_) = event { range.end } else { range.start };
@@ -58,6 +72,7 @@ fn is_left_out(kind: HiddenKind) -> bool {
 struct Renderer<'a> {
     source: &'a str,
     width: usize,
+    headings: Headings,
     out: String,
     /// The prefix of every line: bars of quotations, bullets and their indentation.
     prefixes: Vec<Prefix>,
@@ -71,6 +86,7 @@ struct Renderer<'a> {
     in_code: bool,
     /// The code is a difference, whose lines have colours of their own.
     in_diff: bool,
+    language: Option<Language>,
     /// A blank line belongs before the next block.
     gap: bool,
 }
@@ -87,10 +103,11 @@ struct LinkTarget {
 }
 
 impl<'a> Renderer<'a> {
-    fn new(source: &'a str, width: usize) -> Self {
+    fn new(source: &'a str, width: usize, headings: Headings) -> Self {
         Self {
             source,
             width,
+            headings,
             out: String::new(),
             prefixes: Vec::new(),
             inline: Vec::new(),
@@ -100,6 +117,7 @@ impl<'a> Renderer<'a> {
             table: None,
             in_code: false,
             in_diff: false,
+            language: None,
             gap: false,
         }
     }
@@ -148,8 +166,16 @@ impl<'a> Renderer<'a> {
             Tag::Heading { level, .. } => {
                 self.begin_block();
                 self.gap |= !self.out.is_empty();
-                self.push(&format!("{} ", "#".repeat(level as usize)), DIM);
-                self.styles.push(BOLD);
+                let style = match (self.headings, level) {
+                    (Headings::Marked, _) => {
+                        self.push(&format!("{} ", "#".repeat(level as usize)), DIM);
+                        BOLD
+                    }
+                    (Headings::Styled, HeadingLevel::H1) => BOLD.underline(),
+                    (Headings::Styled, HeadingLevel::H2) => BOLD,
+                    (Headings::Styled, _) => BOLD.italic(),
+                };
+                self.styles.push(style);
             }
             Tag::BlockQuote(_) => {
                 self.begin_block();
@@ -269,6 +295,10 @@ impl<'a> Renderer<'a> {
     fn start_code(&mut self, kind: &CodeBlockKind<'_>) {
         self.begin_block();
         self.in_code = true;
+        self.language = match kind {
+            CodeBlockKind::Fenced(info) => Language::named(info.trim()),
+            CodeBlockKind::Indented => None,
+        };
         self.in_diff = matches!(kind, CodeBlockKind::Fenced(info) if info.trim() == "diff");
         if let CodeBlockKind::Fenced(info) = kind
             && !info.is_empty()
@@ -280,8 +310,12 @@ impl<'a> Renderer<'a> {
     /// Code keeps its line breaks; a long line is left to the terminal.
     fn code_lines(&mut self, text: &str) {
         for line in text.lines() {
-            let style = if self.in_diff { diff_style(line) } else { CODE };
-            self.line(&[Span::plain("    "), Span::new(line, style)]);
+            let mut spans = vec![Span::plain("    ")];
+            match self.in_diff {
+                true => spans.push(Span::new(line, diff_style(line))),
+                false => spans.extend(code::spans(line, self.language)),
+            }
+            self.line(&spans);
         }
     }
 

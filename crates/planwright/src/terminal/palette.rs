@@ -18,6 +18,10 @@ pub(crate) const ADDED: Style = colored(AnsiColor::Green);
 pub(crate) const REMOVED: Style = colored(AnsiColor::Red);
 pub(crate) const CHANGED: Style = colored(AnsiColor::Yellow);
 pub(crate) const CODE: Style = colored(AnsiColor::Cyan);
+pub(crate) const COMMENT: Style = DIM;
+pub(crate) const STRING: Style = colored(AnsiColor::Green);
+pub(crate) const NUMBER: Style = colored(AnsiColor::Yellow);
+pub(crate) const KEYWORD: Style = colored(AnsiColor::Magenta);
 pub(crate) const LINK: Style = colored(AnsiColor::Blue).underline();
 pub(crate) const COMMAND: Style = colored(AnsiColor::Cyan).bold();
 

@@ -8,6 +8,7 @@ use planwright_core::visible::visible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::palette::PLAIN;
+use super::theme::Theme;
 
 /// A piece of one line in one style. It never holds a control character.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,9 +84,9 @@ pub(crate) fn width(spans: &[Span]) -> usize {
 
 /// One line as it is written to the terminal. Neighbours of one style share their escape sequences.
 pub(crate) fn painted(spans: &[Span]) -> String {
-    let mut line = String::new();
+    let (mut line, theme) = (String::new(), Theme::chosen());
     for neighbours in spans.chunk_by(|one, next| one.style == next.style) {
-        let style = neighbours[0].style;
+        let style = theme.drawn(neighbours[0].style);
         let texts = neighbours.iter().map(Span::text);
         if style.is_plain() {
             line.extend(texts);
@@ -145,6 +146,13 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
         kept.push(c);
     }
     kept
+}
+
+/// The end of an id, by which a thing can be named. The id of a step to look at ends in its position.
+pub(crate) fn short_id(id: &str) -> &str {
+    const LENGTH: usize = 8;
+    let end = id.find(':').unwrap_or(id.len());
+    &id[end.saturating_sub(LENGTH)..]
 }
 
 /// `1 line`, `2 lines`.

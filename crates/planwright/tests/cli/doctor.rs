@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use crate::provider::{Provider, Reply};
 use crate::world::{Ran, World, ran};
 
 /// With an address on which no process listens.
@@ -173,23 +174,20 @@ fn what_others_may_read_is_told() {
 fn the_model_is_named_and_its_key_only_by_its_variable() {
     let world = World::new();
     for (status, exit, state, expected) in [
-        ("200 OK", 0, "fine", "anthropic:claude-x, its key is in ANTHROPIC_API_KEY and is accepted"),
+        ("200 OK", 6, "wrong", "its key is in ANTHROPIC_API_KEY and is accepted; it does not answer"),
         ("401 Unauthorized", 6, "wrong", "its key is in ANTHROPIC_API_KEY, and it is not accepted"),
         ("404 Not Found", 0, "notice", "whether it is accepted is not known: it answered with HTTP 404"),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let answering = std::thread::spawn(move || {
-            use std::io::{Read as _, Write as _};
-            let (mut stream, _) = listener.accept().unwrap();
-            let (mut asked, mut piece) = (Vec::new(), [0; 1024]);
-            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
-                let read = stream.read(&mut piece).unwrap();
-                asked.extend_from_slice(&piece[..read]);
+            let asked = answer_once(&listener, status);
+            // One whose key is accepted is asked for a word.
+            if status == "200 OK" {
+                let word = answer_once(&listener, "400 Bad Request");
+                assert!(word.starts_with("post /v1/messages"), "{word}");
             }
-            let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
-            let _ = stream.write_all(answer.as_bytes());
-            String::from_utf8(asked).unwrap().to_lowercase()
+            asked
         });
         let chosen = [
             ("PLANWRIGHT_MODEL", "anthropic:claude-x"),
@@ -205,6 +203,29 @@ fn the_model_is_named_and_its_key_only_by_its_variable() {
     }
     let chosen = [("PLANWRIGHT_MODEL", "anthropic:claude-x")];
     says(&doctor(&world, &chosen).exits(6), "model", "wrong", "set ANTHROPIC_API_KEY");
+}
+
+/// Answers one request, and says how it began.
+fn answer_once(listener: &TcpListener, status: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let (mut stream, _) = listener.accept().unwrap();
+    let (mut asked, mut piece) = (Vec::new(), [0; 1024]);
+    while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+        let read = stream.read(&mut piece).unwrap();
+        asked.extend_from_slice(&piece[..read]);
+    }
+    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+    let _ = stream.write_all(answer.as_bytes());
+    String::from_utf8_lossy(&asked).to_lowercase()
+}
+
+#[test]
+fn the_model_is_asked_for_a_word() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Text("ready".to_owned())]);
+    let looked = doctor(&world, &provider.variables()).done();
+    says(&looked, "model", "fine", "it answers");
+    assert_eq!(provider.asked()["messages"][0]["content"], "Answer with one word: ready");
 }
 
 #[test]

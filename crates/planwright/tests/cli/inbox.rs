@@ -107,7 +107,7 @@ fn what_waits_is_listed_in_the_shape_of_the_server_and_for_people() {
     world.run("inbox --session session-one").done().tells(short);
     world.run(&format!("inbox show {short}")).done().says("copy the rows");
     let show = world.run(&format!("inbox show {}", &id(&item)[24..])).done();
-    show.says("copy the rows").tells("Approve:").tells(&format!("inbox answer {} approve", id(&item)));
+    show.says("copy the rows").tells("Approve:").tells(&format!("inbox answer {short} approve"));
     world.run(&format!("plan reject 1 --session {SESSION}")).done();
     world.run("inbox").done().tells("Nothing waits for you.");
     assert_eq!(world.json("inbox")["items"], json!([]));

@@ -13,6 +13,8 @@ mod chat_commands;
 mod chat_inline;
 mod chat_letters;
 mod chat_models;
+mod chat_review;
+mod chat_sample;
 mod chat_screens;
 mod chat_sessions;
 mod chat_terminal;

@@ -118,20 +118,27 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
     let _ = (&mut stream).read(&mut [0]);
 }
 
-fn read(stream: &TcpStream) -> Option<Value> {
+/// A request to the model. One for the list of models is answered at once.
+fn read(mut stream: &TcpStream) -> Option<Value> {
+    const MODELS: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{\"data\":[]}";
     let mut reader = BufReader::new(stream);
-    let mut length = 0;
+    let (mut length, mut is_list) = (0, false);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line).ok()? == 0 {
             return None;
         }
+        is_list |= line.starts_with("GET ");
         if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
         }
         if line.trim().is_empty() {
             break;
         }
+    }
+    if is_list {
+        let _ = stream.write_all(MODELS.as_bytes());
+        return None;
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;

@@ -28,7 +28,8 @@ impl Terminal {
             .arg(line)
             .arg("/dev/null")
             .env("SHELL", "/bin/sh")
-            .env_remove("PLANWRIGHT_MODEL")
+            // The tests of the first start say so.
+            .env("PLANWRIGHT_MODEL", "rehearsal")
             // The tests of the inline interface say so.
             .env("PLANWRIGHT_CHAT_INTERFACE", "plain")
             .envs(variables.iter().copied());

@@ -103,9 +103,10 @@ fn of_command(before: &str, arguments: &KnownArguments) -> Vec<Candidate> {
         LEAVING.iter().filter(|word| word.starts_with(typed) && **word != typed).map(|word| (*word).to_owned()),
     );
     found.extend(local::completions(typed));
-    found.extend(arguments.completions(typed));
-    let candidate = |text: String| Candidate { about: about(text.trim_end()), text };
-    found.into_iter().take(MAX_CANDIDATES).map(candidate).collect()
+    let commands = found.into_iter().map(|text| Candidate { about: about(text.trim_end()), text });
+    let known = arguments.completions(typed).into_iter();
+    let known = known.map(|known| Candidate { text: known.line, about: known.about });
+    commands.chain(known).take(MAX_CANDIDATES).collect()
 }
 
 /// What a command does.

@@ -42,7 +42,7 @@ impl StatusLine {
             parts.push((0, vec![number, Span::new(status.as_str(), palette::status(status))]));
         }
         if let Some(percent) = self.context.filter(|percent| *percent > 0) {
-            parts.push((3, dim(&format!("context {percent}%"))));
+            parts.push((3, dim(&format!("context {}% left", 100_u64.saturating_sub(percent)))));
         }
         if self.tokens > 0 {
             parts.push((4, dim(&short(self.tokens))));
@@ -90,7 +90,7 @@ mod tests {
             cost: Some(120_000),
         };
         let shown = |room| anstream::adapter::strip_str(&line.painted(room)).to_string();
-        assert_eq!(shown(100), "  ~/shop · openai:gpt-5 · plan 2 READY · context 12% · 12.3k tokens · 0.12");
+        assert_eq!(shown(100), "  ~/shop · openai:gpt-5 · plan 2 READY · context 88% left · 12.3k tokens · 0.12");
         assert_eq!(shown(45), "  ~/shop · openai:gpt-5 · plan 2 READY");
         assert_eq!(shown(30), "  ~/shop · plan 2 READY");
         assert_eq!(shown(10), "  plan 2 READY");

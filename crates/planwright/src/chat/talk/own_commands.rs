@@ -4,14 +4,19 @@ use planwright_core::model::Usage;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::visible::{quoted, visible};
 use planwright_engine::history::SessionUsage;
+use planwright_llm::{OfferedModels, Provider, offered_models};
 
 use super::{ExchangeStart, Next, Talk};
 use crate::chat::local::LocalCommand;
+use crate::chat::shell::ShellEnd;
 use crate::chat::typeahead::Cards;
 use crate::chat::waiting::LastRead;
 use crate::failure::Failure;
+use crate::terminal::theme::Theme;
 use crate::terminal::{file_diff, live, screen};
 
+/// How many models of a provider are listed.
+const MAX_MODELS: usize = 8;
 /// Clears the window, and leaves what was scrolled out of it.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 
@@ -26,16 +31,28 @@ impl Talk {
                 (self.read, self.last) = (LastRead::Nothing, Cards::default());
                 return Ok(Next::GoOn);
             }
+            Ok(LocalCommand::SendComments) => return self.send_comments().await,
+            Ok(LocalCommand::Run(line)) => return self.shell(&line).await,
             Ok(LocalCommand::Edit) => self.edit().await,
+            Ok(LocalCommand::EditPlan(plan)) => self.edit_plan(&plan).await,
+            Ok(LocalCommand::Pick(plan)) => self.pick(plan.as_ref()).await,
+            Ok(LocalCommand::Page(plan)) => self.page(plan.as_ref()).await,
+            Ok(LocalCommand::Comment { step, text }) => self.comment(step, &text).await,
+            Ok(LocalCommand::Theme(None)) => Ok(themes()),
+            Ok(LocalCommand::Theme(Some(name))) => self.choose_theme(&name),
             Ok(LocalCommand::Preview(plan)) => self.preview(plan.as_ref()).await,
             Ok(LocalCommand::Cost) => self.cost().await,
-            Ok(LocalCommand::Model(None)) => Ok(self.model_in_use()),
+            Ok(LocalCommand::Model(None)) => Ok(self.models().await),
             Ok(LocalCommand::Model(Some(name))) => self.switch_model(&name),
             Err(mistake) => Ok(LocalReply::Markdown(mistake)),
         };
         match told {
             Ok(LocalReply::Markdown(text)) => self.view.message(&text)?,
             Ok(LocalReply::Drawn(text)) => self.view.drawn(&text)?,
+            Ok(LocalReply::Send(text)) => {
+                self.view.sent(&text)?;
+                return self.exchange(ExchangeStart::Text(&text)).await;
+            }
             Err(failure) => self.report(&failure)?,
         }
         self.view.give_up()?;
@@ -66,11 +83,38 @@ impl Talk {
         Ok(LocalReply::Markdown(describe_cost(&usage, price)))
     }
 
-    fn model_in_use(&self) -> LocalReply {
+    /// Which model answers, and which the providers offer whose keys are set.
+    async fn models(&self) -> LocalReply {
         let model = visible(self.conversation.agent().model().name()).into_owned();
-        LocalReply::Markdown(format!(
-            "`{model}` answers. `/model PROVIDER:NAME` switches for this session; `planwright models` lists the names."
-        ))
+        let mut text = format!("`{model}` answers. `/model PROVIDER:NAME` switches for this session.");
+        for provider in Provider::ALL {
+            let offered = offered_models(provider, |name| std::env::var(name).ok()).await;
+            let OfferedModels::Names(names) = offered else { continue };
+            let shown: Vec<_> = names
+                .iter()
+                .take(MAX_MODELS)
+                .map(|name| format!("`{}`", visible(&format!("{provider}:{name}"))))
+                .collect();
+            let more = names.len().saturating_sub(MAX_MODELS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            text.push_str(&format!("\n- {}: {}{more}", provider.title(), shown.join(", ")));
+        }
+        LocalReply::Markdown(text)
+    }
+
+    fn choose_theme(&self, name: &str) -> Result<LocalReply, Failure> {
+        let Some(theme) = Theme::named(name) else { return Ok(themes()) };
+        self.theme.remember(theme)?;
+        Ok(LocalReply::Markdown(format!("From now on colours are drawn as in the theme `{}`.", theme.name())))
+    }
+
+    async fn shell(&mut self, line: &str) -> Result<Next, Failure> {
+        let end = self.conversation.run_shell(line, self.view.as_mut()).await?;
+        self.view.give_up()?;
+        Ok(match end {
+            ShellEnd::Ended => Next::GoOn,
+            ShellEnd::Left => Next::Leave,
+        })
     }
 
     /// Another model answers in this session from now on, also in the next chat.
@@ -102,10 +146,21 @@ impl Talk {
 }
 
 /// What a person reads after a command.
-enum LocalReply {
+pub(super) enum LocalReply {
     Markdown(String),
     /// As it is written to the terminal.
     Drawn(String),
+    /// This is sent, as if they had typed it.
+    Send(String),
+}
+
+fn themes() -> LocalReply {
+    let chosen = Theme::chosen();
+    let line = |(name, theme, about): (&str, Theme, &str)| {
+        let mark = if theme == chosen { " (chosen)" } else { "" };
+        format!("- `/theme {name}`: {about}{mark}")
+    };
+    LocalReply::Markdown(Theme::ALL.into_iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// A line for each model, and the sum if there are several.

@@ -192,13 +192,18 @@ impl Talk {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("message.md");
         std::fs::write(&path, text)?;
-        let paused = self.conversation.typing().pause();
-        let edited = external_editor::open(&path);
-        self.conversation.typing().resume(paused);
-        // Ctrl+C in the editor was for the editor.
-        while timeout(Duration::ZERO, self.conversation.signals().next()).await.is_ok() {}
-        edited?;
+        self.outside(|| external_editor::open(&path)).await?;
         Ok(std::fs::read_to_string(&path)?)
+    }
+
+    /// Leaves the terminal to another program until it ends.
+    pub(super) async fn outside(&mut self, program: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        let paused = self.conversation.typing().pause();
+        let ended = program();
+        self.conversation.typing().resume(paused);
+        // Ctrl+C in the other program was for that one.
+        while timeout(Duration::ZERO, self.conversation.signals().next()).await.is_ok() {}
+        ended
     }
 }
 

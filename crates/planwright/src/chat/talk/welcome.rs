@@ -10,6 +10,9 @@ use crate::failure::Failure;
 use crate::terminal::palette::{BOLD, COMMAND, DIM, WARNING};
 use crate::terminal::text::{Span, shown_line};
 
+/// The plan that the rehearsal carries out.
+const SAMPLE: &str = "/plan mend the sample project";
+
 /// Where one is, who answers, and how to find out more.
 pub(super) async fn welcome(conversation: &ChatConversation, interface: ChatInterface) -> Result<String, Failure> {
     let session = conversation.agent().engine().sessions().get(conversation.session()).await?;
@@ -19,6 +22,8 @@ pub(super) async fn welcome(conversation: &ChatConversation, interface: ChatInte
         let notice = "This is a rehearsal: the built-in model answers by rules, offline and without a key. For a real one: \
                      planwright setup, --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
         text.push_str(&wrapped(&[Span::new(notice, WARNING)]));
+        let sample = [Span::new("To see the whole way in a minute: ", DIM), Span::new(SAMPLE, COMMAND)];
+        text.push_str(&wrapped(&sample));
         let has_key =
             |provider: &Provider| std::env::var(provider.key_variable()).is_ok_and(|key| !key.trim().is_empty());
         for provider in Provider::ALL.into_iter().filter(has_key) {

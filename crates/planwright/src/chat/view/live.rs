@@ -6,6 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use planwright_agent::session::outcome::Answer;
 use planwright_agent::session::progress::Progress;
+use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
 
 use super::region::Region;
@@ -15,10 +16,12 @@ use crate::chat::lines;
 use crate::chat::output::OutputLines;
 use crate::chat::stream::Stream;
 use crate::failure::Failure;
+use crate::terminal::chat_card::CardForm;
 use crate::terminal::live::{self, put, width};
+use crate::terminal::markdown::{self, Headings};
 use crate::terminal::palette::{BOLD, COMMAND, DIM};
+use crate::terminal::screen;
 use crate::terminal::text::{Span, count, cut, fit, paint, painted, shown, wrap};
-use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
 const MAX_RENDERED_BYTES: usize = 8 * 1024;
@@ -45,6 +48,8 @@ pub(in crate::chat) struct LiveView {
     /// What the person typed meanwhile and waits.
     queued: Vec<String>,
     steps: PlanSteps,
+    /// The plan that keys decide about.
+    has_keys: Option<PlanId>,
 }
 
 /// What is waited for.
@@ -180,6 +185,10 @@ impl View for LiveView {
         self.write(text, LineAbove::Line)
     }
 
+    fn offer_keys(&mut self, plan: Option<PlanId>) {
+        self.has_keys = plan;
+    }
+
     fn leave(&mut self) -> Result<(), Failure> {
         self.input = None;
         self.region.clear("")
@@ -201,7 +210,7 @@ impl View for LiveView {
         self.keep_output(width())?;
         self.flush()?;
         let streamed = std::mem::take(&mut self.streamed);
-        let text = super::answer_text(answer, &streamed, width());
+        let text = super::answer_text(answer, &streamed, self.form(answer), width());
         self.write(&text, LineAbove::Block)?;
         self.give_up()
     }
@@ -229,6 +238,20 @@ impl LiveView {
     /// With a box in which the person types.
     pub(in crate::chat) fn with_input() -> Self {
         Self { region: Region::with_cursor(), ..Self::default() }
+    }
+
+    fn form(&self, answer: &Answer) -> CardForm {
+        let has_keys = || answer.plan.as_ref().is_some_and(|card| self.has_keys.as_ref() == Some(&card.plan_id));
+        match self.region.has_cursor() {
+            false => CardForm::Whole,
+            true if has_keys() => CardForm::WithKeys,
+            true => CardForm::Short,
+        }
+    }
+
+    fn rendered(&self, text: &str, width: usize) -> String {
+        let headings = if self.region.has_cursor() { live::headings() } else { Headings::Marked };
+        markdown::render_with(text.trim_matches('\n'), width, headings)
     }
 
     /// A turn begins; what came before is complete.
@@ -263,7 +286,7 @@ impl LiveView {
     }
 
     fn block(&mut self, text: &str) -> Result<(), Failure> {
-        self.write(&markdown::render(text.trim_matches('\n'), width()), LineAbove::Block)
+        self.write(&self.rendered(text, width()), LineAbove::Block)
     }
 
     /// Whole lines that stay.
@@ -326,7 +349,7 @@ impl LiveView {
     fn unfinished_lines(&self, width: usize) -> Vec<String> {
         let text = self.stream.unfinished();
         let rendered = match text.len() {
-            0..MAX_RENDERED_BYTES => markdown::render(text.trim_matches('\n'), width),
+            0..MAX_RENDERED_BYTES => self.rendered(text, width),
             length => crate::terminal::card::lines(&text[text.ceil_char_boundary(length - MAX_RENDERED_BYTES)..]),
         };
         rendered.lines().map(|line| cut(line, width)).collect()

@@ -9,6 +9,7 @@ use super::View;
 use crate::chat::lines;
 use crate::chat::output::{self, OutputLines};
 use crate::failure::Failure;
+use crate::terminal::chat_card::CardForm;
 use crate::terminal::{markdown, screen};
 
 #[derive(Debug, Default)]
@@ -74,7 +75,7 @@ impl View for PlainView {
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         self.streamed.clear();
-        self.print(&super::answer_text(answer, "", screen::width()))
+        self.print(&super::answer_text(answer, "", CardForm::Whole, screen::width()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The rows at the bottom that are drawn anew as they change, and what is written above them.
 //!
 //! They never have more rows than the window and no row is wider than it, so going up as many rows as were drawn never
-//! reaches what is finished, also when the window has changed its size since.
+//! reaches what is finished. Most terminals break rows anew when their window becomes narrower; then what was drawn takes more rows.
+
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::failure::Failure;
 use crate::terminal::live::{self, put, without_unwanted_colors};
@@ -84,8 +86,17 @@ impl Region {
     }
 
     fn erased(&mut self) -> String {
-        let drawn = std::mem::take(&mut self.rows).len();
-        live::erase(drawn.min(self.cursor + 1))
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
+            return String::new();
+        }
+        let (before, now) = (self.window.0, screen::window().0);
+        let above = rows.len().min(self.cursor + 1) - 1;
+        let above = match self.has_cursor && now < before && breaks_rows_anew() {
+            true => broken_rows(&rows[..above], self.column, now),
+            false => above,
+        };
+        live::erase(above + 1)
     }
 
     fn anew(&mut self, rows: &[String]) -> (String, usize) {
@@ -111,5 +122,33 @@ fn vertical(from: usize, to: usize) -> String {
         (from, to) if from > to => format!("\u{1b}[{}A", from - to),
         (from, to) if from < to => format!("\u{1b}[{}B", to - from),
         _ => String::new(),
+    }
+}
+
+/// Whether the terminal breaks rows anew when its window becomes narrower. The others cut them off.
+fn breaks_rows_anew() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some();
+    let term = std::env::var("TERM").unwrap_or_default();
+    let is_screen = term.starts_with("screen") && !is_set("TMUX");
+    !(is_set("XTERM_VERSION") || is_screen || term == "linux" || term.starts_with("vt"))
+}
+
+/// How many rows are above the cursor once these, and the one with the cursor in this column, are broken at `width`.
+fn broken_rows(above: &[String], column: usize, width: usize) -> usize {
+    let width = width.max(1);
+    let taken = |row: &String| anstream::adapter::strip_str(row).to_string().width().div_ceil(width).max(1);
+    above.iter().map(taken).sum::<usize>() + column / width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_a_narrower_window_breaks_are_counted() {
+        let rows = [String::new(), "─".repeat(99), "\u{1b}[1mshort\u{1b}[0m".to_owned(), "漢字漢字".to_owned()];
+        for (width, column, expected) in [(99, 0, 4), (60, 0, 5), (40, 50, 7), (6, 0, 1 + 17 + 1 + 2)] {
+            assert_eq!(broken_rows(&rows, column, width), expected, "{width}");
+        }
     }
 }

@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::terminal::inbox as view;
 use crate::terminal::markdown;
+use crate::terminal::text::short_id;
 
 pub(super) async fn run(context: &Context, item: InboxItem, arguments: InboxAnswerArgs) -> ExitResult {
     let choices = item.view().choices;
@@ -125,7 +126,7 @@ fn check_shown(
         context.screen.print(&view::asked(&view, context.screen.width))?;
     }
     if !context.screen.interactive {
-        let again = ["inbox", "answer", ask.id.as_str(), choice, "--digest", &ask.code()];
+        let again = ["inbox", "answer", short_id(ask.id.as_str()), choice, "--digest", &ask.code()];
         return Err(Failure::usage("there is no terminal to ask on, so the call was not permitted")
             .hint(format!("to permit exactly this call: {}", context.invocation.command(again)))
             .with("item", json!(view)));
@@ -153,7 +154,8 @@ async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerA
     let given: Vec<_> = arguments.choice.iter().chain(&arguments.words).map(String::as_str).collect();
     let text = if questions.len() == 1 { given.join(" ") } else { given.join("\n") };
     let Some(answers) = typed_answers(questions, &text) else {
-        let again = context.invocation.command(["inbox", "answer", waiting.ask.id.as_str(), "--", "FIRST", "SECOND"]);
+        let again =
+            context.invocation.command(["inbox", "answer", short_id(waiting.ask.id.as_str()), "--", "FIRST", "SECOND"]);
         let message = format!("{} questions are asked, and {} answers were given", questions.len(), given.len());
         return Err(Failure::usage(message).hint(format!("one argument for each: {again}")));
     };
