@@ -4,6 +4,7 @@
 //! - `object_blobs`: pieces of files in a folder and in an S3-compatible storage
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
+//! - `sqlite_writes`: how much a commit writes to the file
 //! - `postgres_tls`: encrypted connections, and several servers
 //! - `postgres_outbox`: rows of the outbox that another transaction holds
 //! - `commands`, `turns`, `verification`: what the tests submit, and the check that a store is whole
@@ -20,6 +21,7 @@ mod postgres_tls;
 mod proxy;
 mod shared_store_faults;
 mod sqlite_faults;
+mod sqlite_writes;
 mod turns;
 mod verification;
 
