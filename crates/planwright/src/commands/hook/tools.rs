@@ -97,7 +97,6 @@ const KINDS: [(ToolKind, &[&str]); 7] = [
             "question",
             "reportfindings",
             "requestuserinput",
-            "schedulewakeup",
             "structuredoutput",
             "taskcreate",
             "taskget",
@@ -425,8 +424,8 @@ mod tests {
                 "waits"
             };
             assert_eq!(found, expected, "{line}");
-            let waits_unknown = ["Workflow", "DeferredToolPlaceholder"];
-            assert!(kind(tool) != ToolKind::Unknown || waits_unknown.contains(&tool), "{line}");
+            let unknown = ["Workflow", "ScheduleWakeup"];
+            assert!(kind(tool) != ToolKind::Unknown || unknown.contains(&tool), "{line}");
         }
     }
 
@@ -471,7 +470,8 @@ mod tests {
             ("Agent spawn_agent invoke_agent delegate task Task runSubagent", ToolKind::Agents),
             ("WebFetch web_fetch google_web_search webfetch fetch_webpage", ToolKind::Network),
             ("mcp__planwright__plan_get apps__create_app MCP:plan_get mcp_planwright_plan_get", ToolKind::Server),
-            ("Workflow activate_skill ScheduleWakeup memory something_new", ToolKind::Unknown),
+            ("activate_skill load_skill skill Skill", ToolKind::Skills),
+            ("Workflow ScheduleWakeup memory something_new", ToolKind::Unknown),
         ] {
             for tool in tools.split(' ') {
                 assert_eq!(kind(tool), expected, "{tool}");
