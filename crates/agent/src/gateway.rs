@@ -91,6 +91,20 @@ pub enum GatewayOutcome {
     Ask,
 }
 
+/// A call that was decided about, and the session as it was then.
+#[derive(Debug)]
+pub struct DecidedCall {
+    snapshot: Snapshot,
+    decision: GatewayDecision,
+}
+
+impl DecidedCall {
+    /// Whether it becomes a step. Recorded calls have an order.
+    pub fn is_recorded(&self) -> bool {
+        self.decision == GatewayDecision::Record
+    }
+}
+
 /// Whether a person permitted the call after [`GatewayOutcome::Ask`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permitted {
@@ -127,7 +141,7 @@ impl Gateway {
         self.agent.upstream().is_some_and(|upstream| upstream.get(name).is_some())
     }
 
-    /// Whether a call of this tool may be recorded. Recorded calls have an order.
+    /// Whether a call of this tool may be recorded, as far as it is known before the call is decided about.
     pub fn may_record(&self, name: &str, style: Option<PlanStyle>) -> bool {
         let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
         self.options.may_record(style, tool.map_or(ToolEffect::Changes, |tool| tool.effect()))
@@ -169,26 +183,43 @@ impl Gateway {
         }
     }
 
-    /// Carries out one call. `events` gets what the server says and asks while it works.
+    /// Decides about a call of a tool.
+    pub async fn decide(
+        &self,
+        session: &SessionIdentity,
+        name: &str,
+        arguments: &Arguments,
+        permitted: Permitted,
+    ) -> Result<DecidedCall, Refusal> {
+        let tool = self.tool(name)?;
+        let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
+        let context = ToolContext::without_lease(session);
+        let object = Value::Object(arguments.clone());
+        let permission = self.agent.context.decide_permission(tool.as_ref(), context, arguments, &object, None).await?;
+        let target = crate::toolbox::ToolTarget::None;
+        let call = permission_call(tool.as_ref(), &object, &target);
+        let call =
+            GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
+        let decision = match (decide_gateway(self.options, GatewayWork::of(&snapshot), &call), permitted) {
+            (GatewayDecision::Ask, Permitted::ByPerson) => GatewayDecision::Run(GatewayReason::Permitted),
+            (decision, _) => decision,
+        };
+        Ok(DecidedCall { snapshot, decision })
+    }
+
+    /// Carries out one call as it was decided. `events` gets what the server says and asks while it works.
     pub async fn call(
         &self,
         session: &SessionIdentity,
         by: &Actor,
         name: &str,
         arguments: Arguments,
-        permitted: Permitted,
+        decided: DecidedCall,
         events: &CallEventSender,
     ) -> Result<GatewayOutcome, Refusal> {
-        let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
-        let Some(tool) = tool else {
-            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))));
-        };
-        let snapshot = self.agent.engine().sessions().snapshot(session).await.map_err(LedgerError::into_refusal)?;
-        let decided = match (self.decide(session, &snapshot, tool.as_ref(), &arguments).await, permitted) {
-            (Ok(GatewayDecision::Ask), Permitted::ByPerson) => Ok(GatewayDecision::Run(GatewayReason::Permitted)),
-            (decided, _) => decided,
-        };
-        match decided? {
+        let tool = self.tool(name)?;
+        let DecidedCall { snapshot, decision } = decided;
+        match decision {
             GatewayDecision::Deny(refusal) => {
                 self.record_refused(session, by, name, &arguments, &refusal).await;
                 Err(refusal)
@@ -217,21 +248,9 @@ impl Gateway {
         }
     }
 
-    async fn decide(
-        &self,
-        session: &SessionIdentity,
-        snapshot: &Snapshot,
-        tool: &dyn Tool,
-        arguments: &Arguments,
-    ) -> Result<GatewayDecision, Refusal> {
-        let context = ToolContext::without_lease(session);
-        let object = Value::Object(arguments.clone());
-        let permission = self.agent.context.decide_permission(tool, context, arguments, &object, None).await?;
-        let target = crate::toolbox::ToolTarget::None;
-        let call = permission_call(tool, &object, &target);
-        let call =
-            GatewayCall { tool: call.tool, arguments: call.arguments, effect: call.effect, permission: &permission };
-        Ok(decide_gateway(self.options, GatewayWork::of(snapshot), &call))
+    fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, Refusal> {
+        let tool = self.agent.upstream().and_then(|upstream| upstream.get(name));
+        tool.ok_or_else(|| Refusal::not_found(format!("There is no tool {}.", quoted(name))))
     }
 
     async fn run(

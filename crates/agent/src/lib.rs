@@ -62,7 +62,7 @@ pub use agent::{Agent, AgentOptions};
 pub use builder::AgentBuilder;
 pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
-pub use gateway::{Gateway, GatewayOutcome, GatewayTool, NamedServers, Permitted};
+pub use gateway::{DecidedCall, Gateway, GatewayOutcome, GatewayTool, NamedServers, Permitted};
 pub use person_command::CommandReport;
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 pub use planwright_core::actor::Actor;

@@ -57,7 +57,9 @@ impl Gateway {
             let contents = self.run_listed(session, by, tool.as_ref(), arguments, permitted, events).await?;
             return Ok(GatewayOutcome::Answered(contents.into()));
         }
-        let contents = match self.call(session, by, &tool.spec().name, arguments, permitted, events).await? {
+        let name = &tool.spec().name;
+        let decided = self.decide(session, name, &arguments, permitted).await?;
+        let contents = match self.call(session, by, name, arguments, decided, events).await? {
             GatewayOutcome::Answered(ToolAnswer { failure: Some(failure), .. }) => {
                 return Err(Refusal::new(RefusalCode::Unavailable, failure));
             }

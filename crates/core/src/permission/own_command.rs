@@ -7,7 +7,7 @@
 const PROGRAM: &str = "planwright";
 
 /// Commands that ask for a person, whatever stands behind them.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "approver",
     "auto",
     "chat",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 17] = [
     "restore",
     "schedule",
     "serve",
+    "setup",
     "task",
     "telegram",
     "token",
@@ -29,7 +30,7 @@ const COMMANDS: [&str; 17] = [
 /// Commands that ask for a person with one of these words behind them.
 const SUBCOMMANDS: [(&str, &[&str]); 8] = [
     ("plan", &["approve", "cancel", "done", "off", "on", "reject", "resume", "revise", "undo", "files"]),
-    ("memory", &["accept", "decline", "forget", "promote", "save", "undo"]),
+    ("memory", &["accept", "decline", "forget", "import", "promote", "save", "undo"]),
     ("config", &["set", "unset"]),
     ("inbox", &["answer"]),
     ("mcp-server", &["accept", "add", "remove"]),

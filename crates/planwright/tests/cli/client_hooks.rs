@@ -232,6 +232,7 @@ fn only_the_tools_of_our_server_pass() {
         ("mcp__plugin_planwright_planwright__plan_get", true),
         ("planwright_plan_get", true),
         ("mcp__planwright__memory_search", true),
+        ("mcp__planwright__result_read", true),
         ("mcp__planwright-evil__plan_get", false),
         ("mcp__planwrightx__run", false),
         ("planwright_delete_everything", false),

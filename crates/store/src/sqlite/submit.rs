@@ -224,14 +224,14 @@ impl WriterState {
         match (id, state) {
             (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
-                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6
-                           WHERE id = ?1";
                 let SessionState { text, turn_open, planning, asks_person, has_agents } = state;
-                let values = params![id, text, turn_open, planning, seq, asks_person];
+                let sql = "UPDATE session SET state = ?2, seq = ?3 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute(params![id, text, seq])?;
+                // They rarely change, and to set one again would write its index anew.
+                let sql = "UPDATE session SET turn_open = ?2, planning = ?3, asks_person = ?4, has_agents = ?5
+                           WHERE id = ?1 AND (turn_open, planning, asks_person, has_agents) <> (?2, ?3, ?4, ?5)";
+                let values = params![id, turn_open, planning, asks_person, has_agents];
                 self.connection.prepare_cached(sql)?.execute(values)?;
-                // It rarely changes, and to set it again would write its index anew.
-                let sql = "UPDATE session SET has_agents = ?2 WHERE id = ?1 AND has_agents <> ?2";
-                self.connection.prepare_cached(sql)?.execute(params![id, has_agents])?;
                 Ok(id)
             }
             (None, None) => {

@@ -5,6 +5,7 @@
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_faults`, `postgres_faults`, `shared_store_faults`: files and servers that fail, through a `proxy` that cuts the line
 //! - `postgres_limits`: time limits of the server, and a standby that does not answer
+//! - `sqlite_writes`: how much a commit writes to the file
 //! - `postgres_tls`: encrypted connections, and several servers
 //! - `postgres_outbox`: rows of the outbox that another transaction holds
 //! - `commands`, `turns`, `verification`: what the tests submit, and the check that a store is whole
@@ -22,6 +23,7 @@ mod postgres_tls;
 mod proxy;
 mod shared_store_faults;
 mod sqlite_faults;
+mod sqlite_writes;
 mod turns;
 mod verification;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use planwright_agent::{Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
+use planwright_agent::{DecidedCall, Gateway as EngineGateway, GatewayOutcome, GatewayTool, Permitted};
 use planwright_core::actor::Actor;
 use planwright_core::ask::GatewayAsk;
 use planwright_core::gate::ToolEffect;
@@ -90,20 +90,41 @@ pub(super) struct GatewayClient<'a> {
 }
 
 impl GatewayClient<'_> {
-    /// Carries out a call to an upstream tool, or a request for something else that an upstream server has; it may ask meanwhile.
-    /// `responses` are what the client answers before anything was asked: they are given to the server only if it asks for them.
+    /// Carries out a request for something that an upstream server has besides tools; it may ask meanwhile. `responses` are what the
+    /// client answers before anything was asked: they are given to the server only if it asks for them.
     pub(super) async fn make(
         &self,
         gateway: &EngineGateway,
         request: RequestedCall,
         responses: InputResponses,
     ) -> Result<CallAnswer, Refusal> {
+        self.make_first(gateway, request, responses, None).await
+    }
+
+    /// Carries out a call to an upstream tool, as it was decided; it may ask meanwhile. `responses` are as for [`Self::make`].
+    pub(super) async fn make_decided(
+        &self,
+        gateway: &EngineGateway,
+        request: RequestedCall,
+        responses: InputResponses,
+        decided: DecidedCall,
+    ) -> Result<CallAnswer, Refusal> {
+        self.make_first(gateway, request, responses, Some(decided)).await
+    }
+
+    async fn make_first(
+        &self,
+        gateway: &EngineGateway,
+        request: RequestedCall,
+        responses: InputResponses,
+        decided: Option<DecidedCall>,
+    ) -> Result<CallAnswer, Refusal> {
         if is_newest(self.context)
             && let Some(level) = self.context.meta.log_level()
         {
             gateway.set_log_level(notifications::level_name(level)).await;
         }
-        let called = match self.make_once(gateway, &request, Permitted::NotAsked, responses).await? {
+        let called = match self.make_once(gateway, &request, Permitted::NotAsked, decided, responses).await? {
             Called::Ended(GatewayOutcome::Ask) => match self.ask(gateway, &request).await? {
                 Some(asked) => Called::Asks(asked),
                 None => self.make_permitted(gateway, &request).await?,
@@ -214,7 +235,7 @@ impl GatewayClient<'_> {
 
     /// Makes a call that the person permitted.
     async fn make_permitted(&self, gateway: &EngineGateway, request: &RequestedCall) -> Result<Called, Refusal> {
-        self.make_once(gateway, request, Permitted::ByPerson, InputResponses::new()).await
+        self.make_once(gateway, request, Permitted::ByPerson, None, InputResponses::new()).await
     }
 
     async fn make_once(
@@ -222,6 +243,7 @@ impl GatewayClient<'_> {
         gateway: &EngineGateway,
         request: &RequestedCall,
         permitted: Permitted,
+        decided: Option<DecidedCall>,
         responses: InputResponses,
     ) -> Result<Called, Refusal> {
         let (gateway, by, call) = (gateway.clone(), self.by.clone(), request.clone());
@@ -229,7 +251,11 @@ impl GatewayClient<'_> {
             let RequestedCall { session, target, arguments } = call;
             match target {
                 RequestTarget::Tool { name, .. } => {
-                    gateway.call(&session, &by, &name, arguments, permitted, &events).await
+                    let decided = match decided {
+                        Some(decided) => decided,
+                        None => gateway.decide(&session, &name, &arguments, permitted).await?,
+                    };
+                    gateway.call(&session, &by, &name, arguments, decided, &events).await
                 }
                 RequestTarget::Resource { server, uri } => {
                     gateway.read_resource(&session, &by, (&server, &uri), permitted, &events).await

@@ -1,5 +1,6 @@
 //! A call of a tool: of a plan tool, or of an upstream tool through the gateway, and reading an upstream resource.
 
+use planwright_agent::Permitted;
 use planwright_agent::tools::ExternalTools;
 use planwright_core::actor::Actor;
 use planwright_core::gate::{OwnToolKind, PlanTool};
@@ -52,13 +53,17 @@ impl PlanServer {
         }
         let upstream = self.shared.options.gateway.as_ref().filter(|gateway| tool.is_none() && gateway.has(name));
         if let Some(upstream) = upstream {
-            if !upstream.may_record(name, self.style(opened).await) {
+            let decided = match upstream.decide(&opened.identity, name, &arguments, Permitted::NotAsked).await {
+                Ok(decided) => decided,
+                Err(refusal) => return (Err(refusal), Vec::new()),
+            };
+            if !decided.is_recorded() {
                 give_up_position(context);
             }
             let client = GatewayClient { shared: &self.shared, session: &opened.identity, by: &by, context };
             let target = RequestTarget::Tool { name: name.to_owned(), server: upstream.server_of(name) };
             let request = RequestedCall { session: opened.identity.clone(), target, arguments };
-            return (client.make(upstream, request, responses).await, Vec::new());
+            return (client.make_decided(upstream, request, responses, decided).await, Vec::new());
         }
         if let Some(answered) = self.answer_before_tools(opened, &by, name, &arguments).await {
             return (answered, Vec::new());

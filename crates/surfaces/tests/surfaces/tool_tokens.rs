@@ -11,6 +11,16 @@ use crate::world::{BUILD, COLLECT, Client, DOCUMENT, World};
 const LIMITS: [(&str, PlanStart, u32, u32); 3] =
     [("document", DOCUMENT, 940, 280), ("collect", COLLECT, 930, 300), ("build", BUILD, 1_470, 280)];
 
+const PAGE: &str = include_str!("../../../../docs/mcp.md");
+
+/// The last figure of the list's row.
+fn documented(list: &str) -> Option<u32> {
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| ")?.strip_prefix(list)?.strip_prefix(" | "));
+    let mut figures =
+        rows.filter_map(|row| row.strip_suffix(" |")?.rsplit(" | ").next()?.replace(',', "").parse().ok());
+    figures.next()
+}
+
 /// A tool as a client passes it to its model.
 fn shown(tool: &Value) -> String {
     json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] }).to_string()
@@ -32,6 +42,7 @@ async fn each_list_of_tools_stays_below_its_tokens() {
         let sum: u32 = counted.iter().map(|(_, tokens)| tokens).sum();
         println!("{style}: {sum} tokens in {} tools, {instructions} in the instructions: {counted:?}", tools.len());
         assert!(sum <= most, "{style}: {sum} tokens, {counted:?}");
+        assert_eq!(documented(style), Some(sum), "{style} in docs/mcp.md");
         assert!(instructions <= most_instructions, "{style}: {instructions} tokens");
         client.leave().await;
     }

@@ -82,9 +82,12 @@ pub(super) fn decide(
         ToolKind::Commands => (RUN_COMMAND, CallTarget::Command(&line)),
         ToolKind::ChangesFiles => (WRITE_FILE, CallTarget::None),
         ToolKind::Server => (request.tool.strip_prefix(OF_SERVER).unwrap_or(&request.tool), CallTarget::None),
-        ToolKind::Reads | ToolKind::Notes | ToolKind::Network | ToolKind::Agents | ToolKind::Unknown => {
-            (request.tool.as_str(), CallTarget::None)
-        }
+        ToolKind::Reads
+        | ToolKind::Notes
+        | ToolKind::Network
+        | ToolKind::Agents
+        | ToolKind::Skills
+        | ToolKind::Unknown => (request.tool.as_str(), CallTarget::None),
     };
     let call = PermissionCall { tool, arguments: &request.input, effect: ToolEffect::Changes, target };
     let outcome = decide_permission(&rules, &call, WorkspaceKind::Project, Some(&cover));

@@ -67,6 +67,7 @@ fn named_files(place: &HookPlace, request: &ToolRequest) -> Vec<String> {
         | ToolKind::Notes
         | ToolKind::Network
         | ToolKind::Agents
+        | ToolKind::Skills
         | ToolKind::Server
         | ToolKind::Unknown => Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use planwright_agent::Gateway;
 use planwright_core::gate::{AutoTool, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::permission::{has_other_quotes, only_reads};
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub(super) enum ToolKind {
     Network,
     /// It starts or leads another agent, whose calls come to the hook as well, except in goose.
     Agents,
+    /// It gives the agent instructions that lie in a folder of skills. In Claude Code these may run commands as they are loaded.
+    Skills,
     /// It runs a command in a shell.
     Commands,
     ChangesFiles,
@@ -29,7 +32,7 @@ pub(super) enum ToolKind {
 }
 
 /// The tools of Claude Code, Codex, opencode, Gemini CLI, goose, Cursor and VS Code, in lower case and without `_` and `-`.
-const KINDS: [(ToolKind, &[&str]); 6] = [
+const KINDS: [(ToolKind, &[&str]); 7] = [
     (
         ToolKind::Reads,
         &[
@@ -58,7 +61,6 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "listmcpresourcestool",
             "listmcpresourcetemplates",
             "load",
-            "loadskill",
             "ls",
             "lsp",
             "notebookread",
@@ -93,6 +95,7 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "getgoal",
             "managetodolist",
             "question",
+            "reportfindings",
             "requestuserinput",
             "structuredoutput",
             "taskcreate",
@@ -142,6 +145,7 @@ const KINDS: [(ToolKind, &[&str]); 6] = [
             "waitagent",
         ],
     ),
+    (ToolKind::Skills, &["activateskill", "loadskill", "skill"]),
     (
         ToolKind::Commands,
         &[
@@ -228,6 +232,7 @@ pub(super) fn is_reader(client: ClientName, tool: &str, input: &Value) -> bool {
         ToolKind::Agents if client == ClientName::Goose => false,
         // A sub-agent in a work tree of its own begins with making that.
         ToolKind::Agents => input.get("isolation").is_none_or(Value::is_null),
+        ToolKind::Skills => matches!(client, ClientName::Gemini | ClientName::Goose | ClientName::Opencode),
         ToolKind::Commands | ToolKind::ChangesFiles | ToolKind::Server | ToolKind::Unknown => false,
     }
 }
@@ -361,10 +366,12 @@ pub(super) fn is_own_tool(name: &str) -> bool {
         || WorkbookTool::named(name).is_some()
         || MemoryTool::named(name).is_some()
         || AutoTool::named(name).is_some()
+        || Gateway::is_result_tool(name)
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
     use serde_json::json;
 
     use super::*;
@@ -399,6 +406,27 @@ mod tests {
         assert!(!is_reader(ClientName::ClaudeCode, "Agent", &json!({ "prompt": "look", "isolation": "worktree" })));
         assert!(is_reader(ClientName::Codex, "spawn_agent", &json!({ "message": "look" })));
         assert!(!is_reader(ClientName::Goose, "delegate", &json!({ "instructions": "look" })));
+    }
+
+    /// Each line has a client, one of the tools that it offers its model, and what becomes of a call before the approval.
+    #[test]
+    fn every_tool_that_a_client_offers_is_classified() {
+        let listed = include_str!("../../../tests/cli/hook_inputs/tools.txt");
+        for line in listed.lines().filter(|line| !line.starts_with('#')) {
+            let [client, tool, expected] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+            let client = ClientName::from_str(client, false).unwrap();
+            let passes = is_reader(client, tool, &json!({}));
+            let found = if passes {
+                "passes"
+            } else if is_shell(client, tool) {
+                "line"
+            } else {
+                "waits"
+            };
+            assert_eq!(found, expected, "{line}");
+            let unknown = ["Workflow", "ScheduleWakeup"];
+            assert!(kind(tool) != ToolKind::Unknown || unknown.contains(&tool), "{line}");
+        }
     }
 
     /// opencode puts one `_` between the names of a server and its tool.
@@ -442,7 +470,8 @@ mod tests {
             ("Agent spawn_agent invoke_agent delegate task Task runSubagent", ToolKind::Agents),
             ("WebFetch web_fetch google_web_search webfetch fetch_webpage", ToolKind::Network),
             ("mcp__planwright__plan_get apps__create_app MCP:plan_get mcp_planwright_plan_get", ToolKind::Server),
-            ("Workflow activate_skill ScheduleWakeup memory something_new", ToolKind::Unknown),
+            ("activate_skill load_skill skill Skill", ToolKind::Skills),
+            ("Workflow ScheduleWakeup memory something_new", ToolKind::Unknown),
         ] {
             for tool in tools.split(' ') {
                 assert_eq!(kind(tool), expected, "{tool}");
@@ -471,7 +500,8 @@ mod tests {
             assert_eq!(tool_of_server(tool, "planwright"), expected, "{tool}");
         }
         assert_eq!(tool_of_server("mcp__my_plans__plan_get", "my plans"), Some("plan_get"));
-        assert!(is_own_tool("plan_get") && !is_own_tool("run_anything") && !is_own_tool("github__push"));
+        assert!(is_own_tool("plan_get") && is_own_tool("result_read"));
+        assert!(!is_own_tool("run_anything") && !is_own_tool("github__push"));
     }
 
     #[test]
