@@ -275,6 +275,11 @@ impl AgentClient {
         self.since.or_else(|| self.processes.iter().map(|process| process.started).min())
     }
 
+    /// Whether it is another program than Planwright, which runs commands of its own agent.
+    pub fn is_outside(&self) -> bool {
+        self.since.is_none()
+    }
+
     /// The name of its signs of life: one for the program, however often it starts `planwright mcp`.
     pub fn heartbeat(&self) -> Option<String> {
         let outermost = self.processes.last().map(|process| format!("{}/{}", process.pid, process.started));
