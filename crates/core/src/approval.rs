@@ -27,5 +27,4 @@ pub use act::ActCheck;
 pub use approvers::{Approver, ApproverKey, Approvers, SealedKey};
 pub use check::{AgentSandbox, AgentsSeen, ApprovalCheck};
 pub use passkey::{Passkey, PasskeyKey, challenge};
-pub(crate) use policy::OWN_PROGRAMS;
 pub use policy::{ApprovalPolicy, ApprovalRule, Require, Risk};

@@ -6,7 +6,7 @@ mod event;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{OWN_PROGRAMS, Require};
+use crate::approval::Require;
 use crate::ask::{Ask, GrantedCall};
 use crate::auto::AutoState;
 use crate::client_ask::ClientAsk;
@@ -176,7 +176,7 @@ impl Session {
 
     /// Whether an agent with a program of its own came into a session of another channel than those of such agents.
     pub fn is_joined_by_program(&self) -> bool {
-        is_joined_by_program(self.identity.channel, &self.clients)
+        AgentClient::joined(self.identity.channel, &self.clients)
     }
 
     /// Why the plan's approval does not count any more, if it does not.
@@ -231,8 +231,4 @@ impl Session {
     pub(crate) fn workbook_mut(&mut self) -> &mut WorkbookState {
         self.workbook.get_or_insert_default()
     }
-}
-
-pub(crate) fn is_joined_by_program(channel: Channel, clients: &[AgentClient]) -> bool {
-    !OWN_PROGRAMS.contains(&channel) && clients.iter().any(AgentClient::is_outside)
 }

@@ -6,7 +6,6 @@ use super::policy::{ApprovalPolicy, Require, Risk};
 use crate::identity::Channel;
 use crate::presence::{AgentClient, AgentProgram, NotSeparate, Presence, TerminalEvidence};
 use crate::refusal::Refusal;
-use crate::session::is_joined_by_program;
 
 /// Whether commands of Planwright's own agent are kept away from the store and the access token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,7 +117,7 @@ impl ApprovalCheck<'_> {
     fn program(&self) -> AgentProgram {
         match self.channel {
             Channel::Mcp | Channel::Acp => AgentProgram::Client,
-            channel if is_joined_by_program(channel, self.clients) => AgentProgram::Client,
+            channel if AgentClient::joined(channel, self.clients) => AgentProgram::Client,
             Channel::Web | Channel::Telegram | Channel::Cli | Channel::Legacy => AgentProgram::Planwright,
         }
     }

@@ -50,7 +50,7 @@ pub struct ApprovalPolicy {
 }
 
 /// The channels whose agents have programs of their own.
-pub(crate) const OWN_PROGRAMS: [Channel; 2] = [Channel::Mcp, Channel::Acp];
+const OWN_PROGRAMS: [Channel; 2] = [Channel::Mcp, Channel::Acp];
 
 /// The seconds for which a passphrase is remembered where nothing else is said.
 const REMEMBERED: u64 = 15 * 60;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Presence;
+use crate::identity::Channel;
 
 /// For how long a program of another machine counts after its last sign of life.
 pub const CLIENT_HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -275,9 +276,10 @@ impl AgentClient {
         self.since.or_else(|| self.processes.iter().map(|process| process.started).min())
     }
 
-    /// Whether it is another program than Planwright, which runs commands of its own agent.
-    pub fn is_outside(&self) -> bool {
-        self.since.is_none()
+    /// Whether one of these programs came into a session of another channel than those of agents with programs of their own. Planwright
+    /// itself is none of them.
+    pub(crate) fn joined(channel: Channel, clients: &[Self]) -> bool {
+        !matches!(channel, Channel::Mcp | Channel::Acp) && clients.iter().any(|client| client.since.is_none())
     }
 
     /// The name of its signs of life: one for the program, however often it starts `planwright mcp`.
