@@ -28,7 +28,7 @@ use planwright_core::actor::Actor;
 use planwright_core::ask::Grant;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
-use planwright_core::refusal::Refusal;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
@@ -195,11 +195,15 @@ impl Commands {
     }
 }
 
-/// Records that the person sees this version of a plan now.
+/// Records that the person sees this version of a plan now. What the agent may have asked for is shown, too, and does not count as
+/// seen by a person.
 async fn show(engine: &Engine, session: &SessionIdentity, by: &Actor, card: &PlanCard) -> LedgerResult<()> {
     let shown = ShownPlan { plan: card.plan_id.clone(), digest: card.digest };
-    engine.submit(session, by, Command::Turn(TurnCommand::Show(shown))).await?;
-    Ok(())
+    match engine.submit(session, by, Command::Turn(TurnCommand::Show(shown))).await {
+        Err(LedgerError::Refused(refusal)) if refusal.code != RefusalCode::PolicyDenied => Err(refusal.into()),
+        Ok(_) | Err(LedgerError::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// A command that is refused is answered; only trouble with the store is an error.

@@ -149,6 +149,13 @@ impl AgentRegistry {
         Self { specialists }
     }
 
+    /// With other options for each.
+    #[must_use]
+    pub fn map_options(mut self, change: impl Fn(&mut SpecialistOptions)) -> Self {
+        self.specialists.iter_mut().for_each(|specialist| change(&mut specialist.options));
+        self
+    }
+
     pub fn specialists(&self) -> &[Specialist] {
         &self.specialists
     }

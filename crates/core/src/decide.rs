@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use crate::actor::ActorKind;
 use crate::approval::ActCheck;
-use crate::command::Command;
+use crate::command::{Command, SessionCommand};
 use crate::decide::execution::PauseCounts;
 use crate::door::Guard;
 use crate::event::{Event, SessionEvent, TurnEvent};
@@ -40,7 +40,8 @@ pub fn decide(
     context: &CommandContext,
     policy: &Policy,
 ) -> Result<Vec<Event>, Refusal> {
-    let decider = Decider { snapshot, context, policy };
+    let policy = policy.in_session(snapshot.session.as_deref());
+    let decider = Decider { snapshot, context, policy: &policy };
     decider.check_door(command)?;
     let events = match command {
         Command::Session(command) => decider.session(command),
@@ -76,7 +77,7 @@ impl Decider<'_> {
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => return Ok(()),
         }
         match command.guard() {
-            Guard::Free => Ok(()),
+            Guard::Free => self.check_opening(command),
             Guard::Approval => self.check_act(command),
             Guard::Stop => {
                 self.check_unsigned()?;
@@ -86,6 +87,17 @@ impl Decider<'_> {
                 self.check_unsigned()?;
                 self.approval_check(&BTreeSet::new()).check_separate()
             }
+        }
+    }
+
+    /// A process of the agent does not begin a session as the person. Over the API a session is empty until a person writes into it.
+    fn check_opening(&self, command: &Command) -> Result<(), Refusal> {
+        let is_new = matches!(command, Command::Session(SessionCommand::Open)) && self.snapshot.session.is_none();
+        let is_process =
+            matches!(self.context.by.presence, Some(Presence::Terminal { .. } | Presence::NoTerminal { .. }));
+        match is_new && is_process {
+            true => self.approval_check(&BTreeSet::new()).check_separate(),
+            false => Ok(()),
         }
     }
 

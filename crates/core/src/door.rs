@@ -160,14 +160,15 @@ impl TurnCommand {
     const fn guard(&self) -> Guard {
         match self {
             Self::Begin { purpose: Purpose::Answer, .. } => Guard::Person,
+            // What counts as seen can be approved with few words.
+            Self::Show(_) => Guard::Person,
             Self::Stop => Guard::Stop,
             Self::Begin { .. }
             | Self::BeginDocument { .. }
             | Self::Resume { .. }
             | Self::Record { .. }
             | Self::Ask { .. }
-            | Self::Compact(_)
-            | Self::Show(_) => Guard::Free,
+            | Self::Compact(_) => Guard::Free,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the configuration decides: limits, the agents there are, and which tools may run while a document is drafted.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::plan::execution::{BrakeReason, Execution};
 use crate::plan::template::PlanTemplate;
 use crate::presence::AgentClient;
 use crate::refusal::Refusal;
+use crate::session::Session;
 use crate::standing_rule::StoredRules;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
@@ -89,6 +91,17 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// The policy that decisions in this session are checked with.
+    pub fn in_session(&self, session: Option<&Session>) -> Cow<'_, Self> {
+        match session.filter(|session| session.is_joined_by_program()) {
+            Some(session) => {
+                let approval = self.approval.with_agent_program(session.identity.channel);
+                Cow::Owned(Self { approval, ..self.clone() })
+            }
+            None => Cow::Borrowed(self),
+        }
+    }
+
     /// Why the system begins no further turn for this execution by itself, if it does not.
     pub fn brakes(&self, execution: &Execution) -> Option<BrakeReason> {
         let turns = execution.brake().unwrap_or_default().turns;

@@ -6,6 +6,7 @@ mod event;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Require;
 use crate::ask::{Ask, GrantedCall};
 use crate::auto::AutoState;
 use crate::client_ask::ClientAsk;
@@ -14,7 +15,8 @@ use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
 use crate::plan::content::CallRunner;
 use crate::plan::{Plan, PlanStatus};
-use crate::presence::{AgentClient, UsedSignature};
+use crate::presence::{AgentClient, Presence, UsedSignature};
+use crate::refusal::Refusal;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 use crate::workspace::Workspace;
@@ -170,6 +172,45 @@ impl Session {
     pub fn is_history(&self, plan: &Plan) -> bool {
         let approved_at = plan.approval.as_ref().map(|approval| approval.at);
         approved_at.zip(self.restored_at).is_some_and(|(approved, restored)| approved <= restored)
+    }
+
+    /// Whether an agent with a program of its own came into a session of another channel than those of such agents.
+    pub fn is_joined_by_program(&self) -> bool {
+        AgentClient::joined(self.identity.channel, &self.clients)
+    }
+
+    /// Why the plan's approval does not count any more, if it does not.
+    pub fn earlier_approval(&self, plan: &Plan) -> Option<&'static str> {
+        match (self.is_history(plan), self.is_approved_for_own_agent(plan)) {
+            (true, _) => Some("was restored from an archive, and its approval is history"),
+            (false, true) => Some(
+                "was approved for Planwright's own agent, before an agent with a program of its own came into the session",
+            ),
+            (false, false) => None,
+        }
+    }
+
+    /// Refuses what an agent with a program of its own does by an approval that does not count any more.
+    pub fn check_approval_counts(&self, plan: &Plan) -> Result<(), Refusal> {
+        match self.earlier_approval(plan) {
+            None => Ok(()),
+            Some(why) => Err(Refusal::policy_denied(format!(
+                "Plan {} {why}. A person approves it again with `planwright plan resume {}`.",
+                plan.number, plan.number
+            ))),
+        }
+    }
+
+    /// As the person was recognised for an agent in the sandbox, they are not for one with a program of its own.
+    fn is_approved_for_own_agent(&self, plan: &Plan) -> bool {
+        let Some(approval) = plan.approval.as_ref().filter(|_| self.is_joined_by_program()) else { return false };
+        let counts = match &approval.by.presence {
+            Some(Presence::Verified { .. } | Presence::Browser | Presence::Channel { .. } | Presence::Rule) => true,
+            Some(Presence::Token | Presence::Terminal { .. } | Presence::NoTerminal { .. }) | None => {
+                approval.required == Some(Require::Any)
+            }
+        };
+        !counts && !approval.with_program
     }
 
     /// Whether the agent has planning files.

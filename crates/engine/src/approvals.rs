@@ -24,6 +24,7 @@ mod reach;
 mod recovery;
 mod unlock;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use planwright_core::plan::{Digest, Plan};
 use planwright_core::policy::Policy;
 use planwright_core::presence::ActSigner as _;
 use planwright_core::refusal::Refusal;
+use planwright_core::session::{Channel, SessionIdentity};
 
 use crate::approval_records;
 use crate::ledger::{Ledger, LedgerError, LedgerResult};
@@ -97,6 +99,20 @@ impl Approvals {
     /// The policy that decisions are checked with now, and the approvers whose signatures count.
     pub async fn policy(&self) -> LedgerResult<Arc<Policy>> {
         self.submitter.policy_in_force().await
+    }
+
+    /// The policy that decisions in this session are checked with now.
+    pub async fn policy_in(&self, session: &SessionIdentity) -> LedgerResult<Arc<Policy>> {
+        let policy = self.policy().await?;
+        if matches!(session.channel, Channel::Mcp | Channel::Acp) {
+            return Ok(policy);
+        }
+        let stored = self.ledger().session(session).await?.map(|stored| stored.session);
+        let stricter = match policy.in_session(stored.as_ref()) {
+            Cow::Owned(policy) => Some(Arc::new(policy)),
+            Cow::Borrowed(_) => None,
+        };
+        Ok(stricter.unwrap_or(policy))
     }
 
     /// Records the configured policy and the guarded settings in a new store, and answers what the store says. Afterwards

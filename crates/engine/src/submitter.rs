@@ -15,7 +15,7 @@ use planwright_core::door::Guard;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
 use planwright_core::presence::Presence;
-use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::session::{Channel, Session, SessionIdentity};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
@@ -187,11 +187,8 @@ impl Submitter {
             PolicyUse::Recent => self.in_force.recent(ledger, &configured).await?,
             PolicyUse::InForce => self.in_force.get(ledger, &configured).await?,
         };
-        if compares_processes(&command, by, session, &policy) {
-            let other_agents = agents_of_sessions(ledger).await?.into();
-            let clients = ledger.session(session).await?.map(|stored| stored.session.clients).unwrap_or_default();
-            let silent = silent_agents(ledger, &clients, by.presence.as_ref()).await?;
-            policy = Arc::new(Policy { other_agents, silent_agents: Arc::new(silent), ..(*policy).clone() });
+        if compares_processes(&command, by) {
+            policy = self.with_agents(policy, session, by).await?;
         }
         let by = &by.clone().with_binding(&policy.bound_users);
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
@@ -213,6 +210,26 @@ impl Submitter {
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
+    }
+
+    /// The policy with the programs of the agents of all sessions, where the session's agent is not in the sandbox.
+    async fn with_agents(
+        &self,
+        policy: Arc<Policy>,
+        session: &SessionIdentity,
+        by: &Actor,
+    ) -> LedgerResult<Arc<Policy>> {
+        let ledger = self.ledger.as_ref();
+        let stored = ledger.session(session).await?.map(|stored| stored.session);
+        let is_joined = stored.as_ref().is_some_and(Session::is_joined_by_program);
+        let is_outside = matches!(session.channel, Channel::Mcp | Channel::Acp) || is_joined;
+        if !is_outside && policy.agent_sandbox != AgentSandbox::Open {
+            return Ok(policy);
+        }
+        let clients = stored.map(|stored| stored.clients).unwrap_or_default();
+        let other_agents = agents_of_sessions(ledger).await?.into();
+        let silent = silent_agents(ledger, &clients, by.presence.as_ref()).await?;
+        Ok(Arc::new(Policy { other_agents, silent_agents: Arc::new(silent), ..(*policy).clone() }))
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
@@ -247,12 +264,10 @@ fn policy_use(command: &Command, by: &Actor) -> PolicyUse {
     }
 }
 
-/// Whether the process of a person is compared with the agents of all sessions: where the session's agent is not in the sandbox.
-fn compares_processes(command: &Command, by: &Actor, session: &SessionIdentity, policy: &Policy) -> bool {
+/// Whether the process of a person may be compared with the agents of all sessions.
+fn compares_processes(command: &Command, by: &Actor) -> bool {
     let is_process = matches!(by.presence, Some(Presence::Terminal { .. } | Presence::NoTerminal { .. }));
-    let is_outside =
-        matches!(session.channel, Channel::Mcp | Channel::Acp) || policy.agent_sandbox == AgentSandbox::Open;
-    command.guard() >= Guard::Person && is_process && is_outside
+    command.guard() >= Guard::Person && is_process
 }
 
 fn command_name(command: &Command) -> &'static str {

@@ -19,7 +19,7 @@ use crate::shown_act::ShownAct;
 
 /// Whether an approval of this plan needs an approver's signature.
 pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
-    let policy = engine.approvals().policy().await?;
+    let policy = engine.approvals().policy_in(&plan.session).await?;
     Ok(plan.requirement(&policy.approval) == Require::Verified)
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn separate_or_unlocked(
 
 /// The person, who gives their passphrase if continuing this plan needs what its approval needs.
 pub(crate) async fn verified_for_plan(context: &Context, plan: &Plan, named: Option<&str>) -> Result<Actor, Failure> {
-    let policy = context.engine.approvals().policy().await?;
+    let policy = context.engine.approvals().policy_in(&plan.session).await?;
     let require = plan.requirement(&policy.approval);
     verified_for(&context.engine, &context.person, require, named).await
 }
@@ -123,7 +123,7 @@ pub(crate) async fn verified_for_act(
     command: &SlashCommand,
     named: Option<&str>,
 ) -> Result<Actor, Failure> {
-    let policy = context.engine.approvals().policy().await?;
+    let policy = context.engine.approvals().policy_in(session).await?;
     match policy.approval.requirement_of_work(session.channel) {
         Require::Any | Require::Separate => return Ok(context.person.clone()),
         Require::Verified => {}

@@ -191,7 +191,8 @@ impl Settings {
             Some(stored) => file.keep_guarded(stored, &without_servers)?,
             None => Vec::new(),
         };
-        let differences = guarded::earlier_values(stored, &guarded).into_iter().chain(differences).collect();
+        let mut differences: Vec<_> =
+            guarded::earlier_values(stored, &guarded).into_iter().chain(differences).collect();
         let server = std::mem::take(&mut file.server).settings_of_server()?;
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
@@ -205,6 +206,10 @@ impl Settings {
         let notify = std::mem::take(&mut file.notify).options(telegram.is_some())?;
         let embeddings = file.memory.embeddings();
         let mut policy = policy::policy(file, &path, &data)?;
+        if let Some(stored) = stored {
+            differences.extend(guarded::narrowed_specialists(&policy.agents, stored));
+            policy.agents = guarded::narrow_specialists(policy.agents, stored);
+        }
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
             // Agents that other processes run have the stored level.

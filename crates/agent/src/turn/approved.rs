@@ -14,7 +14,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 /// Refuses a plan whose approval has ended or, where the policy asks for one, has no valid signature. An execution of it is
 /// paused, so that it waits for a person.
 pub(crate) async fn check(engine: &Engine, snapshot: &Snapshot, plan: &Plan) -> LedgerResult<()> {
-    let policy = engine.approvals().policy().await?;
+    let policy = engine.approvals().policy_in(&plan.session).await?;
     let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
     let needed = plan.requirement(&policy.approval);
     if permitted.is_ok() && needed == Require::Verified {

@@ -117,6 +117,7 @@ impl ApprovalCheck<'_> {
     fn program(&self) -> AgentProgram {
         match self.channel {
             Channel::Mcp | Channel::Acp => AgentProgram::Client,
+            channel if AgentClient::joined(channel, self.clients) => AgentProgram::Client,
             Channel::Web | Channel::Telegram | Channel::Cli | Channel::Legacy => AgentProgram::Planwright,
         }
     }

@@ -120,6 +120,28 @@ impl ApprovalPolicy {
         policy
     }
 
+    /// The policy in a session of this channel that an agent with a program of its own works in: it asks for no less than in
+    /// sessions of the channel `mcp`, where such an agent may run commands and use the network whatever its plan says.
+    pub fn with_agent_program(&self, channel: Channel) -> Self {
+        let rule = |risk| {
+            let risks = match risk {
+                Risk::ChangesFiles => vec![Risk::ChangesFiles, Risk::Commands, Risk::Network],
+                Risk::ReadsOnly | Risk::Commands | Risk::Network | Risk::Upstream => vec![risk],
+            };
+            let cells = || {
+                [channel, Channel::Mcp]
+                    .into_iter()
+                    .flat_map(|channel| risks.iter().map(move |risk| self.cell(channel, *risk)))
+            };
+            let require = cells().map(|cell| cell.require).max().unwrap_or(self.require);
+            let people = cells().map(|cell| cell.people).max().filter(|people| *people > 1);
+            ApprovalRule { channel: Some(channel), risk: Some(risk), require, people }
+        };
+        let mut policy = self.clone();
+        policy.rules.splice(0..0, Risk::ALL.map(rule));
+        policy
+    }
+
     /// For how long a passphrase is not asked for again, in seconds; 0 if it is asked for every time.
     pub fn remembered(&self) -> u64 {
         self.remember.unwrap_or(REMEMBERED)

@@ -185,6 +185,7 @@ impl Decider<'_> {
             required: Some(required),
             valid_until: self.approval_end(),
             signatures: Vec::new(),
+            with_program: self.is_joined_by_program(),
         };
         if let Some(signature) = additions.signature {
             self.check_signature_fits(plan, &approval, signature)?;

@@ -46,6 +46,9 @@ impl Decider<'_> {
                 Ok(std::iter::once(asked).chain(counted).collect())
             }
             ExternalCommand::RecordCall(record) => {
+                if let (GatewayReason::DuringPlan, Some(plan)) = (record.why, self.snapshot.active()) {
+                    self.snapshot.opened()?.check_approval_counts(plan)?;
+                }
                 let record = GatewayCallRecord { arguments: kept(&record.arguments), ..record.clone() };
                 let counted = match record.why {
                     GatewayReason::DuringPlan => self.count(PermissionCounts::COVERED),
@@ -214,6 +217,7 @@ impl Decider<'_> {
         if !matches!(plan.status, PlanStatus::Approved | PlanStatus::Executing) {
             return Err(gate::not_reported_on(Some(plan.status)));
         }
+        self.snapshot.opened()?.check_approval_counts(plan)?;
         self.check_reported_step(plan, report)?;
         self.report_on(plan, report)
     }

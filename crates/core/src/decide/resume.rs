@@ -51,15 +51,16 @@ impl Decider<'_> {
         Ok(events)
     }
 
-    /// An approval from before the session was restored permits nothing. A person who continues the plan approves it again;
+    /// An approval from before the session was restored, or from before the agent's program came into it, permits nothing. A
+    /// person who continues the plan approves it again;
     /// where that takes a signature, resuming is not enough.
     fn renew_approval(&self, plan: &Plan) -> Result<Option<Plan>, Refusal> {
-        let Some(earlier) = plan.approval.as_deref().filter(|_| self.is_history(plan)) else { return Ok(None) };
+        let why = self.snapshot.session.as_ref().and_then(|session| session.earlier_approval(plan));
+        let (Some(why), Some(earlier)) = (why, plan.approval.as_deref()) else { return Ok(None) };
         let required = plan.requirement(&self.policy.approval);
         if required == Require::Verified {
             return Err(Refusal::policy_denied(format!(
-                "Plan {} was restored from an archive, and its approval is history. Ask for changes (`/plan revise`) to get a \
-                 version that can be approved again.",
+                "Plan {} {why}. Ask for changes (`/plan revise`) to get a version that can be approved again.",
                 plan.number
             )));
         }
@@ -69,13 +70,14 @@ impl Decider<'_> {
             required: Some(required),
             valid_until: self.approval_end(),
             signatures: Vec::new(),
+            with_program: self.is_joined_by_program(),
             ..earlier.clone()
         };
         Ok(Some(Plan { approval: Some(approval.into()), ..plan.clone() }))
     }
 
-    fn is_history(&self, plan: &Plan) -> bool {
-        self.snapshot.session.as_ref().is_some_and(|session| session.is_history(plan))
+    pub(super) fn is_joined_by_program(&self) -> bool {
+        self.snapshot.session.as_ref().is_some_and(|session| session.is_joined_by_program())
     }
 
     /// An agent works from a document in the conversation, so the document is the active plan while it does.

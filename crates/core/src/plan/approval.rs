@@ -39,6 +39,9 @@ pub struct Approval {
     /// The signatures of approvers, in the order in which they signed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<ApprovalSignature>,
+    /// Whether an agent with a program of its own had come into the session, which is of another channel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_program: bool,
 }
 
 impl Approval {

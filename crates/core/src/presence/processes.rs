@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Presence;
+use crate::identity::Channel;
 
 /// For how long a program of another machine counts after its last sign of life.
 pub const CLIENT_HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -273,6 +274,12 @@ impl AgentClient {
     /// When its outermost process started. Of Planwright itself, when its first command could.
     fn started(&self) -> Option<u64> {
         self.since.or_else(|| self.processes.iter().map(|process| process.started).min())
+    }
+
+    /// Whether one of these programs came into a session of another channel than those of agents with programs of their own. Planwright
+    /// itself is none of them.
+    pub(crate) fn joined(channel: Channel, clients: &[Self]) -> bool {
+        !matches!(channel, Channel::Mcp | Channel::Acp) && clients.iter().any(|client| client.since.is_none())
     }
 
     /// The name of its signs of life: one for the program, however often it starts `planwright mcp`.

@@ -230,12 +230,10 @@ fn a_program_of_another_machine_counts_until_it_gives_no_sign_of_life() {
         let refused = at_terminal(&clients, &alive, of_client).unwrap_err();
         assert!(refused.contains("on another machine within the last minute"), "{refused}");
         assert_eq!(at_terminal(&clients, &stopped, of_client), Ok(()), "it has ended, or the machine was restarted");
-        assert_eq!(
-            at_terminal(&clients, &alive, Channel::Cli),
-            Ok(()),
-            "the session has no agent but Planwright's own"
-        );
+        let joined = at_terminal(&clients, &alive, Channel::Cli).unwrap_err();
+        assert!(joined.contains("on another machine within the last minute"), "it came into this session: {joined}");
     }
+    assert_eq!(at_terminal(&[], &alive, Channel::Cli), Ok(()), "the session has no agent but Planwright's own");
     let never = AgentClient { beats: false, ..elsewhere.clone() };
     assert!(at_terminal(&[never], &stopped, of_client).unwrap_err().contains("not known which program"));
     assert_eq!(client().heartbeat(), None);

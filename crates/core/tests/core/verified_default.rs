@@ -46,6 +46,29 @@ fn separate_means_verified_for_mcp_and_acp_once_an_approver_is_enrolled() {
 }
 
 #[test]
+fn a_session_that_an_agent_program_comes_into_asks_for_no_less_than_those_of_such_agents() {
+    let needs = |policy: &ApprovalPolicy, channel, risk| policy.requirement(channel, &BTreeSet::from([risk]));
+    let enrolled = ApprovalPolicy::requiring(Require::Separate).with_defaults(true);
+    let joined = enrolled.with_agent_program(Channel::Web);
+    for risk in Risk::ALL {
+        assert_eq!(needs(&enrolled, Channel::Web, risk), Require::Separate);
+        assert_eq!(needs(&joined, Channel::Web, risk), Require::Verified);
+        assert_eq!(needs(&joined, Channel::Cli, risk), Require::Separate, "another session");
+    }
+    let network =
+        ApprovalRule { channel: None, risk: Some(Risk::Network), require: Require::Verified, people: Some(2) };
+    let by_risk = ApprovalPolicy { rules: vec![network], ..ApprovalPolicy::requiring(Require::Separate) };
+    let joined = by_risk.with_agent_program(Channel::Cli);
+    assert_eq!(needs(&by_risk, Channel::Cli, Risk::ChangesFiles), Require::Separate);
+    assert_eq!(needs(&joined, Channel::Cli, Risk::ChangesFiles), Require::Verified, "its agent uses the network");
+    assert_eq!(joined.people(Channel::Cli, &BTreeSet::from([Risk::ChangesFiles])), 2);
+    assert_eq!(needs(&joined, Channel::Cli, Risk::ReadsOnly), Require::Separate);
+    let own = ApprovalRule { channel: Some(Channel::Cli), risk: None, require: Require::Verified, people: None };
+    let stricter = ApprovalPolicy { rules: vec![own], ..ApprovalPolicy::requiring(Require::Any) };
+    assert_eq!(needs(&stricter.with_agent_program(Channel::Cli), Channel::Cli, Risk::Upstream), Require::Verified);
+}
+
+#[test]
 fn a_person_goes_back_for_one_channel_and_rules_for_a_risk_stay() {
     let network = ApprovalRule { channel: None, risk: Some(Risk::Network), require: Require::Verified, people: None };
     let policy = ApprovalPolicy { rules: vec![network], ..ApprovalPolicy::requiring(Require::Separate) };

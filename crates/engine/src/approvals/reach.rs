@@ -89,7 +89,7 @@ impl Approvals {
     /// Refuses a person who may be the agent of this session. It is for what is done to a session as a whole.
     pub async fn check_separate_in(&self, by: &Actor, session: &SessionIdentity) -> LedgerResult<()> {
         let (policy, stored) = (self.policy().await?, lookup::session(self.ledger(), session).await?);
-        let presence = by.presence.as_ref();
+        let (policy, presence) = (policy.in_session(Some(&stored)), by.presence.as_ref());
         let silent = silent_agents(self.ledger(), &stored.clients, presence).await?;
         let check = ApprovalCheck {
             policy: &policy.approval,

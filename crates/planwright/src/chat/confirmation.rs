@@ -59,7 +59,7 @@ impl ChatConversation {
         let Ok(plan) = engine.plans().find(self.session(), reference.as_ref()).await else {
             return unchanged(self, input);
         };
-        let policy = engine.approvals().policy().await?;
+        let policy = engine.approvals().policy_in(&plan.session).await?;
         let needed = plan.requirement(&policy.approval);
         if needed == Require::Any || plan.permits(Action::Approve).is_err() {
             return unchanged(self, input);
@@ -132,7 +132,7 @@ impl ChatConversation {
                 let session = self.agent().engine().sessions().get(self.session()).await?;
                 match session.waiting_ask().map(|ask| &ask.subject) {
                     Some(AskSubject::Permission(call)) => {
-                        let policy = approvals.policy().await?.approval.clone();
+                        let policy = approvals.policy_in(&session.identity).await?.approval.clone();
                         requirement_of_call(&policy, session.identity.channel, &call.tool)
                     }
                     Some(AskSubject::Questions { .. }) | None => Require::Any,
@@ -142,14 +142,14 @@ impl ChatConversation {
                 let found = self.agent().engine().plans().find(self.session(), reference.as_ref()).await;
                 match (found, choice) {
                     (Ok(plan), None | Some(StuckChoice::Retry | StuckChoice::Skip)) => {
-                        plan.requirement(&approvals.policy().await?.approval)
+                        plan.requirement(&approvals.policy_in(&plan.session).await?.approval)
                     }
                     // The answer says what is wrong with the plan.
                     (Ok(_), Some(StuckChoice::Stop)) | (Err(_), _) => Require::Any,
                 }
             }
             Input::Command(command) if command.lets_work_happen() => {
-                approvals.policy().await?.approval.requirement_of_work(self.session().channel)
+                approvals.policy_in(self.session()).await?.approval.requirement_of_work(self.session().channel)
             }
             _ => Require::Any,
         };

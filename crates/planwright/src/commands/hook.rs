@@ -44,7 +44,9 @@ use std::time::Duration;
 
 use planwright_agent::toolbox::files::{FileLimits, FileTools};
 use planwright_core::permission::{Permission, may_decide};
-use planwright_core::plan::PlanStatus;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
@@ -196,8 +198,7 @@ async fn by_plan(
     }
     let settings = Settings::read(&target.global)?;
     let engine = engine_of(&settings, ledger);
-    let policy = engine.approvals().policy().await.map_err(Failure::from)?;
-    if let Err(refusal) = plan.check_approved(&policy.approval, &policy.approvers, engine.now()) {
+    if let Err(refusal) = check_approved(&engine, snapshot.session.as_deref(), plan).await? {
         return Ok(HookDecision::Deny(refusal.message));
     }
     let Some(outcome) = approved::decide(plan, &settings, place, request)? else { return Ok(HookDecision::Pass) };
@@ -217,6 +218,18 @@ async fn by_plan(
         Permission::Ask => HookDecision::Ask(reason),
         Permission::Deny => HookDecision::Deny(reason),
     })
+}
+
+/// Whether the approval permits what a client's agent does now. The inner error is a refusal for the agent.
+async fn check_approved(
+    engine: &Engine,
+    session: Option<&Session>,
+    plan: &Plan,
+) -> Result<Result<(), Refusal>, Failure> {
+    let policy = engine.approvals().policy().await.map_err(Failure::from)?;
+    let policy = policy.in_session(session);
+    let counts = session.map_or(Ok(()), |session| session.check_approval_counts(plan));
+    Ok(counts.and_then(|()| plan.check_approved(&policy.approval, &policy.approvers, engine.now())))
 }
 
 /// The words for an entry in a refusal.

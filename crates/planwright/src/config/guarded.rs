@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use planwright_core::agents::{AgentRegistry, SpecialistOptions};
 use planwright_core::approval::record::ToolsAcceptance;
 use planwright_core::plan::Digest;
 use planwright_core::upstream::{AnnotationTrust, ServerName};
@@ -209,6 +210,42 @@ pub(crate) fn in_force<'a>(key: &str, stored: Option<&'a str>, own: Option<&'a s
     if own.is_some() && reach(level(own)) < reach(level(stored)) { own } else { stored }
 }
 
+/// The level that a person chose for every agent of the store.
+fn stored_level(stored: &GuardedSettings) -> SandboxLevel {
+    stored.get("sandbox.level").and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// Whether the specialist asks for a wider level than the store's.
+fn is_wider(options: &SpecialistOptions, level: SandboxLevel) -> bool {
+    let own = options.sandbox.as_ref().and_then(|text| text.parse().ok());
+    own.is_some_and(|own| reach(own) > reach(level))
+}
+
+/// No file or variable gives a specialist a wider level than the store's.
+pub(super) fn narrow_specialists(agents: AgentRegistry, stored: &GuardedSettings) -> AgentRegistry {
+    let level = stored_level(stored);
+    agents.map_options(|options| {
+        if is_wider(options, level) {
+            options.sandbox = Some(level.name().to_owned());
+        }
+    })
+}
+
+/// The specialists that ask for a wider level than the store's, for people.
+pub(super) fn narrowed_specialists(agents: &AgentRegistry, stored: &GuardedSettings) -> Option<String> {
+    let level = stored_level(stored);
+    let wider = agents.specialists().iter().filter(|specialist| is_wider(&specialist.options, level));
+    let names: Vec<_> = wider.map(|specialist| specialist.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The level of the specialists {} is wider than `sandbox.level` of the store, which is `{}` and counts. `planwright config set \
+             sandbox.level` changes it; `sandbox.level` of the file may be narrower for everyone else.",
+            names.join(", "),
+            level.name()
+        )
+    })
+}
+
 /// Whether the store lets commands of Planwright's own agent run without a sandbox.
 pub(super) fn is_open(stored: Option<&GuardedSettings>) -> bool {
     let level = stored.and_then(|settings| settings.get("sandbox.level"));
@@ -406,6 +443,23 @@ mod tests {
             ("gateway.start_seconds", "3"),
         ] {
             assert_eq!(own.get(key).map(String::as_str), Some(value));
+        }
+    }
+
+    #[test]
+    fn a_specialist_has_no_wider_level_than_the_store() {
+        let asking =
+            |level: &str| AgentRegistry::default().map_options(|options| options.sandbox = Some(level.to_owned()));
+        let level = |agents: &AgentRegistry| agents.specialists()[0].options.sandbox.clone().unwrap();
+        let stored = |level: &str| GuardedSettings::from([("sandbox.level".to_owned(), level.to_owned())]);
+        for (kept, own, expected) in [
+            (GuardedSettings::new(), "open", "workspace"),
+            (GuardedSettings::new(), "read_only", "read_only"),
+            (stored("read_only"), "workspace", "read_only"),
+            (stored("open"), "open", "open"),
+        ] {
+            assert_eq!(level(&narrow_specialists(asking(own), &kept)), expected);
+            assert_eq!(narrowed_specialists(&asking(own), &kept).is_some(), own != expected);
         }
     }
 

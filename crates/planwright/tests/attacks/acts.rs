@@ -113,6 +113,27 @@ fn act_off() {
     });
 }
 
+/// The command is refused, and it leaves no session behind that says a person began it.
+#[test]
+fn act_open() {
+    attack("act_open", |stage| act(stage, &format!("{PROGRAM} plan on --session cli:agent-began"), |_| false));
+}
+
+/// The hook looks where the client's server keeps its plans. Who can write there and into the client's own settings turns the gate off.
+#[test]
+fn other_store() {
+    attack("other_store", |stage| {
+        let folder = stage.path("project");
+        std::fs::create_dir(&folder).unwrap();
+        let folder = folder.display().to_string();
+        stage.write_requests("plan_set_content", &json!({ "plan_markdown": crate::stage::PLAN }));
+        done(&stage.agent.run(&format!("cd {folder} && {PROGRAM} mcp < ../requests")));
+        assert!(!hook_lets_pass(stage, &folder), "the hook denies while the plan waits");
+        stage.agent.run("echo 'database = \"sqlite:mine.db\"' > planwright.toml");
+        result_if(hook_lets_pass(stage, &folder))
+    });
+}
+
 /// The person has approved, and the agent works.
 #[test]
 fn act_stop() {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::results::AttackResult;
 use crate::shell::Ran;
-use crate::stage::{PROGRAM, Stage, attack, done};
+use crate::stage::{PROGRAM, SESSION, Stage, attack, done};
 use crate::surfaces::{Server, approve};
 
 /// The secret of the link that the command printed, if it printed one.
@@ -88,6 +88,26 @@ fn cookie_theft() {
         let on_disk: Vec<_> = cookies.into_iter().filter(|line| line.contains("Max-Age=")).collect();
         assert_eq!(on_disk.len(), 1);
         approve(stage, &server, &headers(&server, &on_disk));
+        stage.result()
+    });
+}
+
+/// What the person saw last is kept with the session for surfaces where they type.
+#[test]
+fn shown_with_token() {
+    attack("shown_with_token", |stage| {
+        let server = Server::start(stage);
+        let (browser, token) = (sign_in_person(stage, &server), format!("authorization: Bearer {}\r\n", server.token));
+        let say = |headers: &str, text: &str| {
+            let key = SESSION.trim_start_matches("mcp:");
+            server.post(&format!("/api/sessions/{key}/messages"), headers, &json!({ "text": text, "channel": "mcp" })).1
+        };
+        assert!(say(&browser, "/plan show 1").contains("delete everything"));
+        let changed = json!({ "plan_markdown": "# Empty the bin\n\n- [ ] delete the kitchen, too\n" });
+        stage.agent_calls(SESSION, "plan_set_content", &changed);
+        say(&token, "/plan show 1");
+        say(&token, "/plan approve 1");
+        say(&browser, "/plan approve 1");
         stage.result()
     });
 }

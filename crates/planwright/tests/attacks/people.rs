@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::acts::OLDER_PLANS;
 use crate::decisions::{SERVER, with_engine};
 use crate::place::user;
+use crate::records::PERSONS_SESSION;
 use crate::shell::{Shell, until};
 use crate::stage::{PASSPHRASE, PLAN, PROGRAM, SESSION, Stage, done, enrol, next_instant};
 use crate::surfaces::Server;
@@ -57,6 +58,24 @@ fn enrolling_makes_verified_the_default_for_agents_and_a_person_goes_back() {
     let approve = stage.approve_command();
     done(&stage.person.run(&approve));
     assert_eq!(stage.plan()["approval"]["presence"], "terminal");
+}
+
+/// The policy is the default, and an approver is enrolled: an agent with a program of its own does not choose a session in which less
+/// is asked for.
+#[test]
+fn every_session_of_an_agent_program_takes_a_signature() {
+    let mut stage = Stage::without_approver(Require::Separate);
+    enrol(&mut stage.person);
+    stage.agent_calls(PERSONS_SESSION, "plan_set_content", &json!({ "plan_markdown": PLAN }));
+    let digest = stage.plan_of(PERSONS_SESSION, 1)["digest"].as_str().unwrap().to_owned();
+    let approve = format!("{PROGRAM} plan approve 1 --session {PERSONS_SESSION} --digest {digest} --later");
+    let guessed = stage.person.run(&approve);
+    assert_ne!(guessed.code, 0, "{}", guessed.output);
+    assert_eq!(stage.plan_of(PERSONS_SESSION, 1)["status"], "READY");
+    stage.person_runs(&approve);
+    assert_eq!(stage.plan_of(PERSONS_SESSION, 1)["approval"]["presence"], "verified");
+    stage.agent_calls(PERSONS_SESSION, "plan_progress", &json!({ "status": "in_progress" }));
+    assert_eq!(stage.plan_of(PERSONS_SESSION, 1)["status"], "EXECUTING");
 }
 
 /// What the person sees of the rules in the store, and the policy in force.

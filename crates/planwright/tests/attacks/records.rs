@@ -9,7 +9,7 @@ use crate::servers::draft_by_own_agent;
 use crate::shell::until;
 use crate::stage::{
     Detached, PLAN, PROGRAM, SESSION, Stage, attack, configure, done, has_namespaces, in_terminal, next_instant,
-    result_of,
+    result_if, result_of,
 };
 use crate::surfaces::Server;
 
@@ -111,6 +111,32 @@ fn other_session() {
         let approve = format!("{PROGRAM} plan approve 1 --session {session} --digest {digest} --later");
         stage.agent.run(&in_terminal(&approve));
         result_of(&stage.plan_of(session, 1))
+    });
+}
+
+/// The session is one of the person's, who has begun it on the command line.
+pub(crate) const PERSONS_SESSION: &str = "cli:first-session";
+
+#[test]
+fn joined_session() {
+    attack("joined_session", |stage| {
+        let terminal = Waiting::open(stage);
+        stage.write_requests("plan_set_content", &json!({ "plan_markdown": PLAN }));
+        open_from_younger_program(stage, PERSONS_SESSION);
+        terminal.approve(stage, PERSONS_SESSION)
+    });
+}
+
+#[test]
+fn approved_before_joining() {
+    attack("approved_before_joining", |stage| {
+        let session = "cli:own-agent-waits";
+        draft_by_own_agent(stage, session);
+        let digest = stage.plan_of(session, 1)["digest"].as_str().unwrap().to_owned();
+        let approve = format!("{PROGRAM} plan approve 1 --session {session} --digest {digest} --later");
+        stage.agent.run(&in_terminal(&approve));
+        stage.agent_calls(session, "plan_progress", &json!({ "status": "in_progress" }));
+        result_if(stage.plan_of(session, 1)["status"] == "EXECUTING")
     });
 }
 

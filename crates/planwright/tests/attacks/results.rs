@@ -271,6 +271,12 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "It takes Planwright, with its hooks, out of the configuration of a client",
         [Succeeds, Stopped, Stopped],
     ),
+    attack("act_open", "It begins a session as the person", [Succeeds, Stopped, Stopped]),
+    attack(
+        "other_store",
+        "It names another store in `planwright.toml`, after which the hook lets every call pass",
+        [Succeeds, Succeeds, Succeeds],
+    ),
     attack("act_import", "It imports plans", [Succeeds, Stopped, Stopped]),
     attack("act_restore", "It restores an archive into the store", [Succeeds, Stopped, Stopped]),
     attack(
@@ -391,6 +397,16 @@ pub(crate) const ATTACKS: &[Attack] = &[
         [Succeeds, Succeeds, Stopped],
     ),
     attack(
+        "joined_session",
+        "The agent works in a session of the command line; it approves in a fake terminal that is older than the program with which it came",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
+        "approved_before_joining",
+        "It approves a plan of Planwright's own agent first, comes into the session with its own program, and carries the plan out",
+        [Succeeds, Stopped, Stopped],
+    ),
+    attack(
         "inbox_answer",
         "`planwright inbox answer` instead of `plan approve`, with and without a fake terminal",
         [Succeeds, Stopped, Stopped],
@@ -501,6 +517,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "foreign_page",
         "A page of another server has the person's signed-in browser approve",
         [Stopped, Stopped, Stopped],
+    ),
+    attack(
+        "shown_with_token",
+        "The agent changes the plan and has the new text shown with the token; the person types `/plan approve` in a browser that shows the old one",
+        [Succeeds, Stopped, Stopped],
     ),
     attack(
         "escape_sequences",

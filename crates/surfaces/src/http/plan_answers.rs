@@ -34,7 +34,7 @@ impl PlanContext {
     pub(super) async fn of(app: &App, plan: &Plan) -> ApiResult<Self> {
         let activity = app.engine().plans().activity(&plan.session, plan).await?;
         let policy = match plan.status {
-            PlanStatus::Ready => Some(app.engine().approvals().policy().await?),
+            PlanStatus::Ready => Some(app.engine().approvals().policy_in(&plan.session).await?),
             _ => None,
         };
         Ok(Self { activity, policy })

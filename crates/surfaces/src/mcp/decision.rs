@@ -191,6 +191,7 @@ pub(super) async fn answers_in_client_count(
 ) -> bool {
     let Ok(stored) = engine.sessions().get(session).await else { return false };
     let Ok(policy) = engine.approvals().policy().await else { return false };
+    let policy = policy.in_session(Some(&stored));
     let check = ApprovalCheck {
         policy: &policy.approval,
         sandbox: AgentSandbox::Open,

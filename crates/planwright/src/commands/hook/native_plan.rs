@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use super::native_text::{NativeText, native_text};
 use super::server_entries::ServerEntry;
 use super::wire::{HookDecision, HookInput, HookPlace, PlanAnswer};
-use super::{Lookup, described, not_found, servers_of, session_of};
+use super::{Lookup, check_approved, described, not_found, servers_of, session_of};
 use crate::cli::{ClientName, Global};
 use crate::config::Settings;
 use crate::failure::Failure;
@@ -197,13 +197,10 @@ impl PlanSession {
     /// What the decision is for the client.
     async fn decided(&self, plan: &Plan, text: &str) -> Result<PlanAnswer, Failure> {
         Ok(match standing(plan, text) {
-            Standing::Approved => {
-                let policy = self.engine.approvals().policy().await.map_err(Failure::from)?;
-                match plan.check_approved(&policy.approval, &policy.approvers, self.engine.now()) {
-                    Ok(()) => PlanAnswer::Approved(approved(plan)),
-                    Err(refusal) => PlanAnswer::Back(refusal.message),
-                }
-            }
+            Standing::Approved => match check_approved(&self.engine, self.snapshot.session.as_deref(), plan).await? {
+                Ok(()) => PlanAnswer::Approved(approved(plan)),
+                Err(refusal) => PlanAnswer::Back(refusal.message),
+            },
             Standing::Back(reason) => PlanAnswer::Back(reason),
             Standing::Waits => PlanAnswer::Undecided(self.not_decided(plan)),
             Standing::New => PlanAnswer::Back(other_text(plan)),

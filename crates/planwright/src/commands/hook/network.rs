@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::counts::CountedCall;
 use super::wire::{HookDecision, HookPlace, ToolRequest};
-use super::{Lookup, engine_of, servers_of, session_of};
+use super::{Lookup, check_approved, engine_of, servers_of, session_of};
 use crate::cli::{ClientName, Global};
 use crate::config::Settings;
 use crate::failure::Failure;
@@ -39,8 +39,7 @@ pub(super) async fn by_plan(
             continue;
         };
         let engine = engine_of(&Settings::read(&target.global)?, ledger);
-        let policy = engine.approvals().policy().await.map_err(Failure::from)?;
-        if plan.check_approved(&policy.approval, &policy.approvers, engine.now()).is_err() {
+        if check_approved(&engine, snapshot.session.as_deref(), plan).await?.is_err() {
             continue;
         }
         let foreign = hosts.iter().find(|host| !host.as_ref().is_some_and(|host| needs.covers_host(host)));

@@ -97,7 +97,7 @@ async fn permit(context: &Context, waiting: &WaitingAsk, choices: &[String], arg
     let note = (!arguments.words.is_empty()).then(|| arguments.words.join(" "));
     let person = match &waiting.ask.subject {
         AskSubject::Permission(call) if grant.permits() => {
-            let policy = context.engine.approvals().policy().await?;
+            let policy = context.engine.approvals().policy_in(&waiting.session).await?;
             let require = requirement_of_call(&policy.approval, waiting.session.channel, &call.tool);
             approver::verified_for(&context.engine, &context.person, require, arguments.approver.as_deref()).await?
         }

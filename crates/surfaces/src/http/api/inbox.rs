@@ -73,21 +73,27 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         }
         None => Vec::new(),
     };
-    let policy = app.engine().approvals().policy().await?;
     let tool_changes = servers.iter().filter_map(WaitingView::of_server);
     let acceptance = Some(app.engine().approvals().acceptance_requirement().await?.as_str());
-    let tool_changes = tool_changes.map(|view| WaitingView { require: acceptance, ..view });
-    let asks = asks.iter().map(|waiting| {
+    let mut items = Vec::new();
+    for waiting in &asks {
         let require = match &waiting.ask.subject {
             AskSubject::Permission(call) => {
+                let policy = app.engine().approvals().policy_in(&waiting.session).await?;
                 Some(requirement_of_call(&policy.approval, waiting.session.channel, &call.tool).as_str())
             }
             AskSubject::Questions { .. } => None,
         };
-        WaitingView { require, ..WaitingView::from(waiting) }
-    });
+        items.push(WaitingView { require, ..WaitingView::from(waiting) });
+    }
+    for waiting in &runs {
+        let policy = app.engine().approvals().policy_in(&waiting.session).await?;
+        let require = Some(policy.approval.requirement_of_work(waiting.session.channel).as_str());
+        items.push(WaitingView { require, ..WaitingView::from(waiting) });
+    }
+    items.extend(tool_changes.map(|view| WaitingView { require: acceptance, ..view }));
     // To continue asks for what the approval asks for.
-    let plans = page.items.iter().map(|waiting| {
+    for waiting in &page.items {
         let require = match waiting.wants {
             WaitingFor::RefusedCalls { .. } => None,
             WaitingFor::Approval
@@ -95,15 +101,13 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
             | WaitingFor::StepEnded { .. }
             | WaitingFor::StepFailed { .. }
             | WaitingFor::Paused
-            | WaitingFor::CannotRun { .. } => Some(waiting.plan.requirement(&policy.approval).as_str()),
+            | WaitingFor::CannotRun { .. } => {
+                let policy = app.engine().approvals().policy_in(&waiting.plan.session).await?;
+                Some(waiting.plan.requirement(&policy.approval).as_str())
+            }
         };
-        WaitingView { require, ..WaitingView::from(waiting) }
-    });
-    let runs = runs.iter().map(|waiting| {
-        let require = Some(policy.approval.requirement_of_work(waiting.session.channel).as_str());
-        WaitingView { require, ..WaitingView::from(waiting) }
-    });
-    let items = asks.chain(runs).chain(tool_changes).chain(plans).collect();
+        items.push(WaitingView { require, ..WaitingView::from(waiting) });
+    }
     Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }
 
