@@ -36,14 +36,6 @@ list_tools() {
     } | "${planwright[@]}" mcp
 }
 
-demonstrate() {
-    if "${planwright[@]}" --help | grep -q '^  demo '; then
-        "${planwright[@]}" demo
-    else
-        "${planwright[@]}" tour --no-pause
-    fi
-}
-
 # GET PATH [HEADER]: the whole response. There is no curl in a bare root.
 get() {
     exec 3<>/dev/tcp/127.0.0.1/7717 || return 1
@@ -73,6 +65,6 @@ serve() {
 
 step version "${planwright[@]}" --version
 step tools list_tools
-step demonstration demonstrate
+step demonstration "${planwright[@]}" demo
 step dashboard serve
 exit "$failed"
