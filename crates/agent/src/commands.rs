@@ -195,13 +195,18 @@ impl Commands {
     }
 }
 
-/// Records that the person sees this version of a plan now. What the agent may have asked for is shown, too, and does not count as
-/// seen by a person.
-async fn show(engine: &Engine, session: &SessionIdentity, by: &Actor, card: &PlanCard) -> LedgerResult<()> {
+/// Records that the person sees this version of a plan now. What the agent may have asked for does not count as seen by a person: the
+/// refusal says why.
+async fn show(
+    engine: &Engine,
+    session: &SessionIdentity,
+    by: &Actor,
+    card: &PlanCard,
+) -> LedgerResult<Result<(), Refusal>> {
     let shown = ShownPlan { plan: card.plan_id.clone(), digest: card.digest };
     match engine.submit(session, by, Command::Turn(TurnCommand::Show(shown))).await {
-        Err(LedgerError::Refused(refusal)) if refusal.code != RefusalCode::PolicyDenied => Err(refusal.into()),
-        Ok(_) | Err(LedgerError::Refused(_)) => Ok(()),
+        Ok(_) => Ok(Ok(())),
+        Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::PolicyDenied => Ok(Err(refusal)),
         Err(error) => Err(error),
     }
 }

@@ -162,7 +162,7 @@ impl Decisions {
     /// Nothing is decided: the plan is shown, and the person is asked to approve it again.
     async fn show_first(&self, session: &SessionIdentity, by: &Actor, plan: &Plan, why: &str) -> LedgerResult<Answer> {
         let card = PlanCard::of(plan, None);
-        show(self.agent.engine(), session, by, &card).await?;
+        show(self.agent.engine(), session, by, &card).await??;
         let reply = format!("{why} Nothing was approved. Read it, then type `/plan approve {}` again.", plan.number);
         Ok(Answer::refusal(session, RefusalCode::StaleApproval, reply).with_plan(card))
     }

@@ -58,7 +58,8 @@ impl PlanCommands {
                 let plans = self.agent.engine().plans();
                 let plan = plans.find(session, plan.as_ref()).await?;
                 let card = PlanCard::of(&plan, plans.activity(session, &plan).await?.as_ref());
-                show(self.agent.engine(), session, by, &card).await?;
+                // Also what does not count as seen is shown.
+                let _: Result<(), _> = show(self.agent.engine(), session, by, &card).await?;
                 Ok(Answer::text(session, "").with_plan(card))
             }
             PlanCommand::Diff(comparison) => self.diff(session, comparison).await,

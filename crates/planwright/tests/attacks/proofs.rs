@@ -3,6 +3,7 @@
 use planwright_core::approval::Require;
 use serde_json::{Value, json};
 
+use crate::browser::sign_in_person;
 use crate::stage::{PASSPHRASE, PROGRAM, SESSION, Stage};
 use crate::surfaces::{Server, send};
 
@@ -107,7 +108,8 @@ fn the_refusal_of_a_typed_command_names_a_command_that_signs_it() {
     let memory = serde_json::from_str::<Value>(&listed).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
     let path = "/api/sessions/attack-one/messages?channel=mcp";
     // An approval is refused before the plan was shown in the session.
-    let (head, answer) = server.post(path, &headers, &json!({ "text": "/plan show 1" }));
+    let browser = sign_in_person(&mut stage, &server);
+    let (head, answer) = server.post(path, &browser, &json!({ "text": "/plan show 1" }));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{answer}");
     for (typed, confirmed) in [
         ("/schedule resume 1".to_owned(), false),
