@@ -40,22 +40,3 @@ fn the_rehearsal_carries_the_sample_project_out() {
     let files = world.run(&format!("plan changes 1 --session {SESSION}")).done();
     files.says("sample/greet.sh").says("sample/test.sh").says("Ahoy");
 }
-
-#[test]
-fn the_words_of_a_specialist_stand_under_its_name() {
-    let world = World::new();
-    let mut chat = InlineChat::start(&world, 100, "--session session-one", &[]);
-    chat.prompt();
-    chat.type_in("/plan on build\r");
-    chat.sees("plan 1 COLLECTING");
-    chat.prompt();
-    chat.type_in("add a health endpoint\r");
-    chat.sees("s step by step");
-    chat.type_in("a");
-    chat.sees("plan 1 COMPLETED");
-    let screen = chat.screen();
-    let named = screen.lines().position(|row| row.ends_with(", step 2:")).unwrap_or_else(|| panic!("{screen}"));
-    assert!(screen.lines().nth(named + 1).unwrap().starts_with("Step 2 of plan 1 is reported."), "{screen}");
-    chat.prompt();
-    chat.quit();
-}
