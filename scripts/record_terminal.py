@@ -108,7 +108,7 @@ def animated(frames):
         groups.append(f'<g id="f{number}">{drawn(frame)}</g>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        'aria-label="A plan is drafted in the terminal chat, and approved with one key">'
+        'aria-label="A plan is drafted in the terminal chat, approved with one key and carried out">'
         f'<style>text{{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre}}{"".join(styles)}</style>'
         f'<rect width="100%" height="100%" rx="8" fill="#011627"/>{"".join(groups)}</svg>\n'
     )
@@ -120,13 +120,18 @@ def main():
         chat = Chat(program, data)
         chat.sees("write a message")
         chat.shows(1.5)
-        chat.types("/plan add a health endpoint")
+        chat.types("/plan mend the sample project")
         chat.presses("\r")
         chat.sees("a approve")
-        chat.shows(5)
+        chat.shows(6)
         chat.presses("a")
         chat.read(0.2)
         chat.shows(0.8)
+        chat.sees("Which word")
+        chat.sees("write a message")
+        chat.shows(4)
+        chat.types("3")
+        chat.presses("\r")
         chat.sees("COMPLETED:")
         chat.sees("write a message")
         chat.shows(5)

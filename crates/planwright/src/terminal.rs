@@ -3,6 +3,7 @@
 //! The text of a plan is not trusted: it passes [`text::shown`] on its way in, and [`text::Span`] lets no control character
 //! out.
 
+pub(crate) mod call_line;
 pub(crate) mod card;
 pub(crate) mod chat_card;
 pub(crate) mod checklist;

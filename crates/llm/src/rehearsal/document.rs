@@ -29,7 +29,7 @@ pub(super) fn next(turn: &TurnView<'_>, plan: &RehearsedPlan) -> Next {
 }
 
 fn write(turn: &TurnView<'_>, plan: &RehearsedPlan, feedback: Option<&str>) -> Next {
-    let drafted = || sample::draft(turn.text).unwrap_or_else(|| Draft::from_text(turn.text)).markdown();
+    let drafted = || sample::markdown(turn.text).unwrap_or_else(|| Draft::from_text(turn.text).markdown());
     let markdown = match feedback {
         Some(feedback) if plan.markdown.is_empty() => revised(&drafted(), feedback),
         Some(feedback) => revised(&plan.markdown, feedback),

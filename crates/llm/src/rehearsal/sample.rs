@@ -29,14 +29,26 @@ const STEPS: [(SampleStep, &str); 3] = [
     (SampleStep::Ask, "Ask which word it greets with, and use that"),
 ];
 
-/// The plan for a request about it.
-pub(super) fn draft(text: &str) -> Option<Draft> {
+fn draft(text: &str) -> Option<Draft> {
     let request = Draft::from_text(text).request;
     request.to_lowercase().contains(NAME).then(|| Draft {
         title: "Mend the sample project".to_owned(),
         request,
         steps: STEPS.iter().map(|(_, text)| Step { text: (*text).to_owned(), kind: StepKind::Work }).collect(),
     })
+}
+
+/// What its approval covers, in a project: the files that are written and the command that is run.
+const NEEDS: &str = "
+```planwright-needs
+files = [\"sample/greet.sh\", \"sample/test.sh\"]
+commands = [\"sh sample/test.sh\"]
+```
+";
+
+/// The text of that plan.
+pub(super) fn markdown(text: &str) -> Option<String> {
+    draft(text).map(|draft| draft.markdown() + NEEDS)
 }
 
 /// Whether the plan has a step that is carried out.
@@ -147,7 +159,8 @@ mod tests {
     fn a_request_about_it_is_drafted_as_its_plan() {
         let draft = draft("please mend the Sample Project").unwrap();
         assert_eq!(draft.steps.len(), STEPS.len());
-        let markdown = draft.markdown();
+        let markdown = super::markdown("mend the sample project").unwrap();
+        assert!(markdown.starts_with(&draft.markdown()) && markdown.ends_with("```\n"), "{markdown}");
         for (position, (expected, _)) in (1..).zip(STEPS) {
             assert_eq!(step(&markdown, position), Some(expected));
         }
@@ -158,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_step_that_a_person_had_added_is_none_of_them() {
-        let markdown = crate::rehearsal::draft::revised(&draft(NAME).unwrap().markdown(), "say goodbye as well");
+        let markdown = crate::rehearsal::draft::revised(&super::markdown(NAME).unwrap(), "say goodbye as well");
         assert_eq!(step(&markdown, 2), Some(SampleStep::Mend));
         assert_eq!((step(&markdown, 3), step(&markdown, 4)), (None, Some(SampleStep::Ask)));
     }

@@ -66,7 +66,7 @@ fn of_review(plan: &Plan) -> Vec<ShortAnswer> {
         PlanContent::Document(_) => vec![of('e', "edit", local::EDIT)],
         PlanContent::Build(_) => vec![of('t', "tick steps", local::PICK)],
         PlanContent::Collect(_) => {
-            vec![of('t', "tick steps", local::PICK), of('v', "view it as changes of files", local::PREVIEW)]
+            vec![of('v', "changes of files", local::PREVIEW), of('t', "tick steps", local::PICK)]
         }
     };
     answers.push(answer('m', "comment on a step", local::COMMENT.to_owned(), WordsAfter::Own));

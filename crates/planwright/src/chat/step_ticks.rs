@@ -5,6 +5,7 @@ use planwright_engine::plan_steps::plan_steps;
 
 use super::typeahead::Key;
 use super::view::DrawnInput;
+use crate::terminal::call_line::call_line;
 use crate::terminal::palette::{COMMAND, DIM, PLAIN};
 use crate::terminal::text::{Span, cut, painted, shown_line};
 
@@ -34,7 +35,7 @@ impl StepTicks {
     /// Every step is ticked at first.
     pub(super) fn of(plan: &Plan) -> Self {
         let described = |step: planwright_engine::plan_steps::StepDetail| TickedStep {
-            description: shown_line(&step.description),
+            description: shown_line(&call_line(&step.description)),
             is_ticked: true,
         };
         Self { plan: plan.number, steps: plan_steps(plan).into_iter().map(described).collect(), selected: 0 }

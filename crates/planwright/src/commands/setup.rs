@@ -13,8 +13,8 @@ use crate::context::make_folder;
 use crate::failure::{Exit, ExitResult, Failure};
 use crate::models;
 use crate::terminal::palette::{BOLD, COMMAND, DIM, ERROR, GOOD};
-use crate::terminal::screen::Screen;
-use crate::terminal::text::paint;
+use crate::terminal::screen::{self, Screen};
+use crate::terminal::text::{Span, paint, painted, wrap};
 
 /// How many models of a provider are listed.
 const MAX_LISTED: usize = 5;
@@ -101,10 +101,13 @@ fn listed(offered: &[String]) -> String {
     for (index, name) in offered.iter().enumerate() {
         text.push_str(&format!("  {:>2}  {}\n", index + 1, paint(&visible(name), COMMAND)));
     }
-    let others: Vec<_> =
-        Provider::ALL.iter().map(|provider| format!("{provider}: {}", provider.key_variable())).collect();
-    let hint = format!("Another provider is offered once its key is in the environment ({}).", others.join(", "));
-    text + &format!("{}\n", paint(&hint, DIM))
+    let keyed = Provider::ALL.iter().filter(|provider| **provider != Provider::Ollama);
+    let others: Vec<_> = keyed.map(|provider| provider.key_variable()).collect();
+    let hint = format!(
+        "Models of a provider are listed once its key is in the environment ({}), those of a local Ollama while it runs.",
+        others.join(", ")
+    );
+    text + &wrap(&[Span::new(&hint, DIM)], screen::width()).iter().map(|row| painted(row) + "\n").collect::<String>()
 }
 
 /// Asks the model for one word. `None` if it does not answer; then the person has read why.

@@ -7,8 +7,9 @@ use planwright_core::plan::execution::{StepState, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
 
+use super::call_line::call_line;
 use super::palette::{self, BOLD, DIM};
-use super::text::{Span, cut, painted, shown_line};
+use super::text::{Span, cut, painted, shown_line, wrap};
 
 /// The block, not higher than `rows` and not wider than `width`. Empty unless the plan is being carried out.
 pub(crate) fn checklist(plan: &Plan, now: Timestamp, rows: usize, width: usize) -> Vec<String> {
@@ -55,11 +56,23 @@ fn current(steps: &[StepState]) -> usize {
     steps.iter().position(|step| !step.status.is_settled()).unwrap_or(steps.len() - 1)
 }
 
-/// `  ✔ 2. Write the migration  12s  evidence: all tests pass`
-pub(crate) fn step_line(step: &StepState, position: usize, now: Timestamp, width: usize) -> String {
+/// `  ✔ 2. Write the migration  12s  evidence: all tests pass`, in one row.
+fn step_line(step: &StepState, position: usize, now: Timestamp, width: usize) -> String {
+    cut(&painted(&[vec![Span::plain("  ")], spans(step, position, now)].concat()), width)
+}
+
+/// A step that has ended, in as many rows as it takes: it stays on the screen.
+pub(crate) fn ended_step(step: &StepState, position: usize, now: Timestamp, width: usize) -> String {
+    const INDENT: &str = "    ";
+    let rows = wrap(&spans(step, position, now), width.saturating_sub(INDENT.len()));
+    let indents = std::iter::once("  ").chain(std::iter::repeat(INDENT));
+    indents.zip(&rows).map(|(indent, row)| format!("{indent}{}\n", painted(row))).collect()
+}
+
+fn spans(step: &StepState, position: usize, now: Timestamp) -> Vec<Span> {
     let (mark, style) = palette::step(step.status);
-    let description = format!(" {position}. {}", shown_line(&step.description));
-    let mut spans = vec![Span::plain("  "), Span::new(mark, style), Span::plain(&description)];
+    let description = format!(" {position}. {}", shown_line(&call_line(&step.description)));
+    let mut spans = vec![Span::new(mark, style), Span::plain(&description)];
     if let Some(took) = time_of(step, now) {
         spans.push(Span::new(&format!("  {}", in_seconds(took)), DIM));
     }
@@ -68,7 +81,7 @@ pub(crate) fn step_line(step: &StepState, position: usize, now: Timestamp, width
     if let Some(told) = told {
         spans.push(Span::new(&format!("  {}", shown_line(&told)), DIM));
     }
-    cut(&painted(&spans), width)
+    spans
 }
 
 fn time_of(step: &StepState, now: Timestamp) -> Option<Duration> {
@@ -129,6 +142,16 @@ mod tests {
             ]
         );
         assert!(drawn(&steps, 9, 20).iter().all(|line| line.chars().count() <= 20));
+    }
+
+    #[test]
+    fn a_step_that_has_ended_is_written_whole() {
+        let mut done = step(1, StepStatus::Completed);
+        done.evidence = Some("all of the tests pass".to_owned());
+        let text = ended_step(&done, 1, at(130), 24);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.starts_with("  ✔ 1. do 1  12s") && text.ends_with("pass\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 24), "{text}");
     }
 
     #[test]

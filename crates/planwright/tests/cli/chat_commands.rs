@@ -155,7 +155,7 @@ fn recorded_calls_are_viewed_as_changes_of_files() {
     terminal.wait_for("Plan work is");
     prompt(&mut terminal);
     terminal.type_in("write it down\r");
-    terminal.wait_for("view it as changes of");
+    terminal.wait_for("changes of files");
     prompt(&mut terminal);
     terminal.type_in("v\r");
     terminal.wait_for("What plan 1 would do to files as they are now:");

@@ -75,7 +75,7 @@ fn a_message_is_written_above_the_box_with_its_answer() {
     chat.prompt();
     let screen = chat.screen();
     let (above, below) = screen.split_once("two three").unwrap();
-    assert!(above.contains("› count\n\n# One\n"), "{screen}");
+    assert!(above.contains("› count\n\nOne\n"), "{screen}");
     assert!(below.contains("──────") && below.trim_end().ends_with("tokens"), "{screen}");
     assert_eq!(screen.matches('›').count(), 2, "the box is drawn once: {screen}");
     assert_eq!(last_message(&provider.asked()), "count");

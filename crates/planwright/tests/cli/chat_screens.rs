@@ -118,19 +118,53 @@ fn story(columns: u16) {
     chat.quit();
 }
 
+/// Recorded calls, and the steps that are ticked.
+fn recorded(columns: u16) {
+    let world = World::new();
+    let write = |path: &str, content: &str| Reply::Call {
+        preface: "",
+        tool: "write_file",
+        arguments: json!({ "path": path, "content": content }),
+    };
+    let finalize = Reply::Call { preface: "", tool: "plan_finalize", arguments: json!({}) };
+    let long = "a line that is longer than a narrow window, so that it goes on in the next row\n";
+    let provider =
+        Provider::start(&[write("a.txt", "mine\n"), write("notes/b.txt", long), finalize, says("Recorded.")]);
+    let mut chat = InlineChat::start(&world, columns, "--session session-one", &provider.variables());
+    chat.prompt();
+    chat.type_in("/plan on collect\r");
+    chat.sees("plan 1 COLLECTING");
+    chat.prompt();
+    chat.type_in("write both\r");
+    chat.sees("s step by step");
+    compare(&mut chat, "recorded", columns);
+    chat.type_in("t");
+    chat.sees("▸ ☑ 1.");
+    chat.type_in(" ");
+    chat.sees("▸ ☐ 1.");
+    compare(&mut chat, "ticks", columns);
+    chat.type_in("\u{1b}");
+    chat.sees("Nothing was approved.");
+    chat.sees("s step by step");
+    chat.quit();
+}
+
 #[test]
 fn every_state_in_a_narrow_window() {
     story(60);
+    recorded(60);
 }
 
 #[test]
 fn every_state_in_a_window_of_100_columns() {
     story(100);
+    recorded(100);
 }
 
 #[test]
 fn every_state_in_a_wide_window() {
     story(200);
+    recorded(200);
 }
 
 #[test]

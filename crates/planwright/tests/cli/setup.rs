@@ -65,7 +65,7 @@ fn the_first_chat_asks_for_a_model_once() {
     terminal.wait_for("Enter for rehearsal: ");
     terminal.type_in("\n");
     terminal.wait_for("This is a rehearsal");
-    terminal.wait_for("› ");
+    terminal.wait_for("›");
     terminal.type_in("/quit\r");
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen}");
@@ -73,7 +73,7 @@ fn the_first_chat_asks_for_a_model_once() {
     // Neither with the store of the first chat nor without it is anything asked again.
     for _ in 0..2 {
         let mut terminal = Terminal::start_with(&world, program, &variables);
-        terminal.wait_for("› ");
+        terminal.wait_for("›");
         terminal.type_in("/quit\r");
         let (seen, code) = terminal.end();
         assert_eq!(code, 0, "{seen}");

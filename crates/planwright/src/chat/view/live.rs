@@ -48,6 +48,8 @@ pub(in crate::chat) struct LiveView {
     /// What the person typed meanwhile and waits.
     queued: Vec<String>,
     steps: PlanSteps,
+    /// Something was answered, and the turn that asked has not gone on yet.
+    was_answered: bool,
     /// The plan that keys decide about.
     has_keys: Option<PlanId>,
 }
@@ -116,7 +118,10 @@ impl View for LiveView {
             Progress::Said(_) | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
-        if !self.steps.tells(progress)
+        // The turn waited for an answer, which the person has given.
+        let was_answered = matches!(progress, Progress::Resumed(_)) && std::mem::take(&mut self.was_answered);
+        if !was_answered
+            && !self.steps.tells(progress)
             && let Some(line) = lines::line(progress, &self.about, width)
         {
             self.write(&line, LineAbove::Line)?;
@@ -200,6 +205,7 @@ impl View for LiveView {
 
     fn message(&mut self, markdown: &str) -> Result<(), Failure> {
         self.doing = None;
+        self.was_answered = true;
         self.flush()?;
         self.block(markdown)?;
         self.draw()
@@ -216,6 +222,7 @@ impl View for LiveView {
     }
 
     fn give_up(&mut self) -> Result<(), Failure> {
+        self.was_answered = false;
         self.keep_output(width())?;
         self.begin()?;
         self.doing = None;
@@ -286,6 +293,13 @@ impl LiveView {
     }
 
     fn block(&mut self, text: &str) -> Result<(), Failure> {
+        if !text.trim().is_empty()
+            && let Some(speaker) = self.steps.next_speaker()
+        {
+            self.write(&format!("{}\n", paint(&lines::one_line(&speaker), DIM)), LineAbove::Block)?;
+            // The words stand right below.
+            self.above = LineAbove::Nothing;
+        }
         self.write(&self.rendered(text, width()), LineAbove::Block)
     }
 

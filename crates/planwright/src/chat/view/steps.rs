@@ -8,8 +8,9 @@ use planwright_agent::session::progress::Progress;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::turn::ToolStatus;
+use planwright_engine::plan_steps::plan_steps;
 
-use crate::terminal::checklist::{checklist, step_line};
+use crate::terminal::checklist::{checklist, ended_step};
 
 /// The tool with which an agent reports about a step.
 const REPORT: &str = "plan_progress";
@@ -23,6 +24,15 @@ pub(super) struct PlanSteps {
     shown: bool,
     /// A report has ended whose steps were not told yet.
     reported: bool,
+    /// The specialist who does the step under way, and the step, until it was told.
+    speaker: Option<Speaker>,
+}
+
+#[derive(Debug)]
+struct Speaker {
+    step: usize,
+    agent: String,
+    is_told: bool,
 }
 
 #[derive(Debug)]
@@ -52,11 +62,12 @@ impl PlanSteps {
             for (index, step) in steps.iter().enumerate() {
                 let had = before.as_ref().and_then(|seen| status(&seen.plan, index));
                 if step.status.is_settled() && had != Some(step.status) {
-                    text.push_str(&format!("{}\n", step_line(step, index + 1, at, width)));
+                    text.push_str(&ended_step(step, index + 1, at, width));
                 }
             }
         }
         self.shown = plan.status == PlanStatus::Executing && plan.execution.is_some();
+        self.take_speaker(plan);
         self.seen = Some(LastPlan { plan: plan.clone(), at, when: Instant::now() });
         text
     }
@@ -67,6 +78,26 @@ impl PlanSteps {
         let since = SignedDuration::try_from(when.elapsed()).unwrap_or_default();
         let now = at.checked_add(since).unwrap_or(*at);
         checklist(plan, now, (rows / 3).min(MAX_ROWS), width)
+    }
+
+    fn take_speaker(&mut self, plan: &Plan) {
+        let is_shown = self.shown;
+        let mut under_way =
+            plan_steps(plan).into_iter().filter(|step| is_shown && step.status == StepStatus::InProgress);
+        let found = under_way.find_map(|step| Some((step.position, step.agent?)));
+        let known = self.speaker.as_ref().map(|speaker| speaker.step);
+        match found {
+            Some((step, _)) if known == Some(step) => {}
+            Some((step, agent)) => self.speaker = Some(Speaker { step, agent, is_told: false }),
+            None => self.speaker = None,
+        }
+    }
+
+    /// Whose words come next, once for each step.
+    pub(super) fn next_speaker(&mut self) -> Option<String> {
+        let speaker = self.speaker.as_mut().filter(|speaker| !speaker.is_told)?;
+        speaker.is_told = true;
+        Some(format!("{}, step {}:", speaker.agent, speaker.step))
     }
 
     /// The exchange is over; the next one shows it again.
