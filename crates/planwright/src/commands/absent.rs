@@ -105,7 +105,7 @@ mod tests {
         for (name, before) in [("first", 0), ("below/across", BUFFER + 3), ("below/last", 3 * BUFFER)] {
             std::fs::write(at(name), [vec![b'.'; before], b"zebra-crossing".to_vec()].concat()).unwrap();
         }
-        std::fs::write(at("other"), b"zebra-crossin").unwrap();
+        std::fs::write(at("other"), b"zebra_crossing").unwrap();
         let found = files_with(folder.path(), b"zebra-crossing").unwrap();
         assert_eq!(found, [at("below/across"), at("below/last"), at("first")]);
     }
