@@ -192,3 +192,29 @@ fn a_theme_is_chosen_and_remembered() {
     let (seen, _) = chat_two.end();
     assert!(!seen.contains("\u{1b}[36m") && seen.contains("\u{1b}[1m"), "{seen}");
 }
+
+#[test]
+fn the_words_of_a_specialist_stand_under_its_name() {
+    let world = World::new();
+    let lists = json!({ "assumptions": ["a"], "risks": ["r"], "verification": ["v"], "files": ["f"] });
+    let reports = Reply::Call {
+        preface: "I copy the rows.",
+        tool: "plan_progress",
+        arguments: json!({ "status": "done", "evidence": "all copied" }),
+    };
+    let provider = Provider::start(&[
+        call("plan_create_draft", json!({ "goal": "Move the tables" })),
+        call("plan_set_metadata", lists),
+        call("plan_add_step", json!({ "description": "Copy the rows", "agent": "coder" })),
+        call("plan_submit", json!({})),
+        reports,
+        says("Done."),
+    ]);
+    let mut chat = with_plan(chat(&world, &provider, &[]), "build");
+    chat.type_in("a");
+    chat.sees("plan 1 COMPLETED");
+    let screen = chat.screen();
+    assert!(screen.contains("coder, step 1:\nI copy the rows.\n"), "{screen}");
+    assert_eq!(screen.matches("Copy the rows  ").count(), 1, "its end is told once: {screen}");
+    chat.quit();
+}

@@ -24,6 +24,8 @@ pub(super) struct PlanSteps {
     shown: bool,
     /// A report has ended whose steps were not told yet.
     reported: bool,
+    /// The step whose end was told last, from 1.
+    told: Option<usize>,
     /// The specialist who does the step under way, and the step, until it was told.
     speaker: Option<Speaker>,
 }
@@ -43,8 +45,11 @@ struct LastPlan {
 }
 
 impl PlanSteps {
-    /// Whether the line of this call is left out, because the step that it reports about has a line.
+    /// Whether the line of this is left out, because the step that it is about has a line.
     pub(super) fn tells(&mut self, progress: &Progress) -> bool {
+        if let Progress::StepEnded { position, .. } = progress {
+            return self.told == Some(*position);
+        }
         let Progress::ToolEnded { name, status: ToolStatus::Done | ToolStatus::Settled, .. } = progress else {
             return false;
         };
@@ -63,6 +68,7 @@ impl PlanSteps {
                 let had = before.as_ref().and_then(|seen| status(&seen.plan, index));
                 if step.status.is_settled() && had != Some(step.status) {
                     text.push_str(&ended_step(step, index + 1, at, width));
+                    self.told = Some(index + 1);
                 }
             }
         }
