@@ -10,6 +10,7 @@ use reqwest::{Client, Url};
 use serde_json::{Value, json};
 
 use crate::choose::{ChooseError, ModelChoice, Provider, ProviderSettings};
+use crate::http_client;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest piece of an error that is shown.
@@ -44,7 +45,7 @@ pub fn connect_embeddings(
     let not_set_up = |reason: String| ChooseError::NotSetUp { choice: choice.clone(), reason };
     let url = Url::parse(settings.address()).and_then(|base| base.join("embeddings"));
     let url = url.map_err(|error| not_set_up(error.to_string()))?;
-    let client = Client::builder().timeout(TIMEOUT).build().map_err(|error| not_set_up(error.to_string()))?;
+    let client = http_client::for_address(&url, || Client::builder().timeout(TIMEOUT)).map_err(not_set_up)?;
     Ok(Arc::new(OpenAiEmbeddings { choice: choice.to_string(), model: name.clone(), settings, url, client }))
 }
 

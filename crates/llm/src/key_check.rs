@@ -6,6 +6,7 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
 use crate::choose::{ChooseError, ModelChoice, Provider, ProviderSettings};
+use crate::http_client;
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -105,7 +106,7 @@ async fn request(provider: Provider, settings: &ProviderSettings) -> Result<Resp
     let query = url.query().map(str::to_owned);
     url = url.join(path(provider)).map_err(|error| error.to_string())?;
     url.set_query(query.as_deref());
-    let client = Client::builder().timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
+    let client = http_client::for_address(&url, || Client::builder().timeout(TIMEOUT))?;
     let mut request = client.get(url);
     if let Some(key) = settings.key() {
         request = match provider {

@@ -5,6 +5,7 @@
 //! - `provider`: OpenAI and every server that speaks like it, Anthropic, Gemini and Ollama
 //! - `key_check`: whether a provider takes the key
 //! - `embeddings`: vectors of texts, from OpenAI and every server that speaks like it
+//! - `http_client`: the connection to an address, also on a system without certificates
 //! - `context_window`: the context window of each family of models
 //! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
 //! - [`scripted`]: a model for tests that replies by script and records every request
@@ -16,6 +17,7 @@ pub mod choose;
 mod connect;
 mod context_window;
 mod embeddings;
+mod http_client;
 mod key_check;
 pub mod options;
 mod provider;

@@ -23,6 +23,7 @@ use planwright_engine::model::{Listener, Model, ModelError};
 use reqwest::{Client, Url};
 
 use crate::choose::{ModelChoice, ProviderSettings};
+use crate::http_client;
 use crate::options::Options;
 use attempts::Attempts;
 use provider_info::ProviderInfo;
@@ -45,9 +46,9 @@ impl ProviderModel {
         context_tokens: u32,
         options: Options,
     ) -> Result<Self, String> {
-        let client = Client::builder().connect_timeout(options.timeouts.connect).tcp_nodelay(true);
-        let client = client.build().map_err(|error| error.to_string())?;
         let url = wire::url(settings.provider(), settings.address(), model)?;
+        let timeout = options.timeouts.connect;
+        let client = http_client::for_address(&url, || Client::builder().connect_timeout(timeout).tcp_nodelay(true))?;
         let info = ProviderInfo::new(model, settings);
         Ok(Self { name: choice.to_string(), context_tokens, info, client, url, options })
     }

@@ -35,6 +35,19 @@ fn the_answer_of_the_model_is_the_answer() {
     assert_eq!(last_message(&provider.asked()), "do it");
 }
 
+/// A bare Debian has none, and its model may be on the same machine.
+#[test]
+fn certificates_of_the_system_are_needed_for_https_alone() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Text("Hello.".to_owned())]);
+    let without =
+        |mut command: Command| ran(command.envs([("SSL_CERT_FILE", "/dev/null"), ("SSL_CERT_DIR", "/dev/null")]));
+    without(chat(&world, &provider, &["hello"])).done().says("Hello.");
+    let mut encrypted = chat(&world, &provider, &["hello"]);
+    encrypted.env("OPENAI_BASE_URL", provider.address.replace("http:", "https:")).env("OPENAI_API_KEY", "sk-x");
+    without(encrypted).exits(2).complains("certificates").complains("ca-certificates");
+}
+
 #[test]
 fn what_is_said_beside_calls_is_progress() {
     let world = World::new();
