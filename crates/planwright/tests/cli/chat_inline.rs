@@ -73,6 +73,7 @@ fn a_message_is_written_above_the_box_with_its_answer() {
     chat.type_in("\r");
     chat.sees("two three");
     chat.prompt();
+    chat.sees("tokens");
     let screen = chat.screen();
     let (above, below) = screen.split_once("two three").unwrap();
     assert!(above.contains("› count\n\nOne\n"), "{screen}");
