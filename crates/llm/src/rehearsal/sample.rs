@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn a_request_about_it_is_drafted_as_its_plan() {
-        let draft = draft("please mend the Sample Project").unwrap();
-        assert_eq!(draft.steps.len(), STEPS.len());
+        assert_eq!(draft("please mend the Sample Project").unwrap().steps.len(), STEPS.len());
+        let draft = draft("mend the sample project").unwrap();
         let markdown = super::markdown("mend the sample project").unwrap();
         assert!(markdown.starts_with(&draft.markdown()) && markdown.ends_with("```\n"), "{markdown}");
         for (position, (expected, _)) in (1..).zip(STEPS) {

@@ -169,7 +169,7 @@ fn one_key_approves_the_plan_on_the_screen() {
     let world = World::new();
     let provider = Provider::start(&[drafts(), says("Ready."), done(), says("Hello was said.")]);
     let mut chat = with_plan(&world, &provider);
-    assert!(chat.screen().contains("plan 1 READY"), "{}", chat.screen());
+    chat.sees("plan 1 READY");
     chat.type_in("a");
     chat.sees("› /plan approve 1");
     chat.sees("Hello was said.");
