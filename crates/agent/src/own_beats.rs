@@ -127,7 +127,7 @@ mod tests {
         let own = OwnBeats::new(Some(store.clone()), "one");
         own.beat().await.unwrap();
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert!(own.is_valid(), "nobody else is there");
+        assert!(own.is_valid(), "no other server counts heartbeats");
 
         own.set_peers(true);
         own.beat().await.unwrap();

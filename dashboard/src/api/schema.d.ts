@@ -6177,7 +6177,7 @@ export interface components {
             /** @description The newest first. */
             items: components["schemas"]["MemoryOffer"][];
         };
-        /** @description Who said something elsewhere, when, and in which context. It is as true as whoever saved it says. */
+        /** @description Who said something elsewhere, when, and in which context. It is a claim of the person or agent that saved it. */
         MemoryOrigin: {
             /** Format: date-time */
             at?: string;

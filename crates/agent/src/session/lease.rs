@@ -141,7 +141,7 @@ impl HeldLease {
     }
 
     async fn renew(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
-        // The lease is confirmed behind the beat: after that nobody ends it.
+        // The lease is confirmed behind the beat: after that no other server ends it.
         if !self.beats.is_valid() {
             self.beats.beat().await?;
         }

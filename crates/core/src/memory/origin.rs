@@ -1,4 +1,4 @@
-//! What was learnt elsewhere keeps who said it there, when, and in which context. All of it is as true as whoever saved it says.
+//! What was learnt elsewhere keeps who said it there, when, and in which context. All of it is a claim of the person or agent that saved it.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -34,7 +34,7 @@ pub struct MemoryOrigin {
 }
 
 impl MemoryOrigin {
-    /// What somebody says about an item that they save. `at` is a day or a time of RFC 3339.
+    /// What a person or an agent states about an item that it saves. `at` is a day or a time of RFC 3339.
     pub fn stated(author: Option<String>, at: Option<&str>, context: Option<String>) -> Result<Option<Self>, Refusal> {
         let filled = |text: Option<String>| {
             let text = text.map(|text| text.trim().to_owned());

@@ -32,7 +32,7 @@ async fn a_session_that_is_taken_over_has_its_files_and_an_undo_works_there() {
     provider.wait_for(1, |asked| asked.phrase == "look around").await;
     first.kill();
     provider.release();
-    assert!(waiting.await.unwrap().is_none(), "nobody answers there");
+    assert!(waiting.await.unwrap().is_none(), "no server answers there");
     let again = second.at().say(KEY, "look around", "look").await.unwrap().with(200);
     assert_eq!(again["reply"], "done: look around");
     assert_eq!(resumed(&entries(&store.engine().await, KEY).await), 1);

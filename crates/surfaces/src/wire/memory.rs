@@ -47,7 +47,7 @@ pub struct MemoryView {
     pub digest: Option<String>,
 }
 
-/// Who said something elsewhere, when, and in which context. It is as true as whoever saved it says.
+/// Who said something elsewhere, when, and in which context. It is a claim of the person or agent that saved it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MemoryOrigin)]
